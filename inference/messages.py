@@ -1,0 +1,119 @@
+"""The sentences of the program for the terminal: one English template per message id.
+
+Events and errors carry an id and values, never a sentence (design D12); the window has its own templates for the same
+ids, in its own languages. Knows nothing of torch or Qt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from string import Formatter
+
+Value = str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A message id with the values its template names."""
+
+    id: str
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+
+class Problem(Exception):
+    """Something a person must hear about; carries the notice that says what to do."""
+
+    def __init__(self, id: str, **values: Value) -> None:
+        self.notice = Notice(id, values)
+        super().__init__(sentence(self.notice))
+
+
+ENGLISH: dict[str, str] = {
+    # loading
+    "load.libraries": "Starting the numerical libraries",
+    "load.starter": "Preparing the starter model, once",
+    "load.reading": "Reading {model}",
+    "load.twin": "Making the 3-bit copy: {done} of {total} matrices",
+    "load.measuring": "Measuring this machine",
+    "load.exact": "Testing that several rows give the same bits as one",
+    "load.ready": "{model} is ready on {device}",
+    "download.listing": "Asking for the files of {model}",
+    "download.progress": "Downloading {model}: {done_mb:.0f} of {total_mb:.0f} MB, {speed_mb:.1f} MB/s",
+    "download.checking": "Checking {file}",
+    # what speculation does
+    "speculation.on": "On: K {k}, {speedup:.1f}x",
+    "speculation.measuring": "On: K {k}, measuring",
+    "speculation.resting": "Resting: drafting costs more than it saves here",
+    "speculation.off": "Off: every word comes from a step of its own",
+    "speculation.zero": "Off: K is set to 0",
+    "speculation.none": "Off: {reason}",
+    "drafter.none": "no drafter is chosen",
+    "drafter.recurrent": "this model keeps a running state that cannot be rolled back",
+    "drafter.no_linear": "this model has no matrices a 3-bit copy could be made of",
+    "drafter.twin_failed": "the 3-bit copy could not be made: {detail}",
+    # exact mode
+    "exact.on": "Exact: speculation changes no bit of the answer",
+    "exact.off_chosen": "Fast: chosen by you; near ties may fall differently with speculation on and off",
+    "exact.off_cost": "Fast: exact mode would cost {percent:.0f} % on this machine",
+    "exact.off_rows": "Fast: this machine's kernels give other bits for other row counts",
+    # why a reply ended
+    "finish.end": "finished",
+    "finish.stop": "ended at the stop text",
+    "finish.length": "ended at the limit of {limit} tokens",
+    "finish.context": "ended at the end of the context of {limit} tokens",
+    "finish.cancelled": "stopped",
+    "finish.failed": "interrupted by an error",
+    # notes on a reply
+    "context.left_out": "{turns} older turns no longer fit into the context of {limit} tokens and are left out",
+    "template.missing": "This model brings no chat template; a plain one is used",
+    "template.system_merged": "This model knows no system role; the system prompt is put before the first question",
+    "run.no_display": "There is no display; this is the terminal chat.",
+    "run.no_terminal": "There is neither a display nor a terminal; here is one answer with speculation off and on.",
+    # problems
+    "error.setting": "{field} is {value}; it must be {allowed}.",
+    "error.busy": "A reply is still being written; press Stop first.",
+    "error.no_model": "No model is loaded; choose one first.",
+    "error.model_not_found": "There is no model at {model}; give a folder, owner/name, or starter.",
+    "error.not_a_model": "{model} holds no language model: {detail}.",
+    "error.model_incomplete": "{model} is not complete: {files}. Download it again.",
+    "error.model_unsafe": "{model} holds pickle weights only ({files}); choose a copy with safetensors.",
+    "error.remote_code": "{model} needs program code of its own, which Borrador does not run; choose another model.",
+    "error.architecture": "{model} is of the kind {architecture}, which transformers {version} does not know.",
+    "error.missing_weights": "{model} lacks the weights {names}; download it again.",
+    "error.network": "The model hub cannot be reached ({detail}); check the network, or choose a model that is here.",
+    "error.repo_not_found": "The hub knows no {model}; check the name, or sign in if it is private.",
+    "error.revision_not_found": "{model} has no revision {revision}.",
+    "error.gated": "{model} asks you to accept its licence first, at {page}.",
+    "error.hub": "The hub answered with an error ({detail}); try again later.",
+    "error.disk": "{folder} needs {needed_mb:.0f} MB of free space and has {free_mb:.0f} MB; free some and try again.",
+    "error.memory": "The model needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free.",
+    "error.out_of_memory": "The memory is used up; choose a smaller context or a smaller model.",
+    "error.starter_missing": "The starter model is not here; run the program once with a network: {command}",
+    "error.starter_damaged": "The starter file does not have the right hash; it has been set aside. Start again to fetch it anew.",
+    "error.device": "{device} cannot be used: {detail}",
+    "error.drafter": "{drafter} is not a drafter; choose one of {allowed}.",
+    "error.drafter_unavailable": "{drafter} cannot draft for {model}: {reason}",
+    "error.prompt_too_long": "This message has {size} tokens; the context holds {limit}. Shorten it or enlarge the context.",
+    "error.empty_prompt": "There is nothing to answer; write a message first.",
+    "error.template": "The chat template of {model} failed: {detail}",
+    "error.file": "{file} cannot be read: {detail}",
+    "error.unexpected": "Something went wrong ({detail}); the chat can go on.",
+}
+
+
+def sentence(notice: Notice, templates: Mapping[str, str] = ENGLISH) -> str:
+    """The sentence for a notice; values that are notices' ids themselves (``reason``) are filled in first.
+
+    Raises KeyError for an unknown id or a value that the template names and the notice lacks.
+    """
+    values = {
+        name: templates[value] if name == "reason" and isinstance(value, str) and value in templates else value
+        for name, value in notice.values.items()
+    }
+    return templates[notice.id].format(**values)
+
+
+def fields(template: str) -> frozenset[str]:
+    """The names of the values a template needs."""
+    return frozenset(name for _, name, _, _ in Formatter().parse(template) if name)

@@ -1,0 +1,138 @@
+"""What goes into the program: frozen settings that check themselves.
+
+Settings of a loaded model (ModelChoice) and of one reply (Request) are apart. Knows nothing of torch or Qt.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass, field
+from typing import Literal
+
+from inference.messages import Problem
+
+DRAFTERS = ("none", "twin")
+RULES = ("coupled",)
+LARGEST_K = 8
+"""Longest draft offered on screen and on the command line."""
+
+Role = Literal["system", "user", "assistant"]
+
+
+def _check(name: str, value: float, low: float, high: float, allowed: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise Problem("error.setting", field=name, value=repr(value), allowed=allowed)
+    if not low <= value <= high:
+        raise Problem("error.setting", field=name, value=value, allowed=allowed)
+
+
+def _check_whole(name: str, value: int, low: int, high: int, allowed: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Problem("error.setting", field=name, value=repr(value), allowed=allowed)
+    _check(name, value, low, high, allowed)
+
+
+def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise Problem("error.setting", field=name, value=repr(value), allowed="one of " + ", ".join(allowed))
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a token is chosen from the logits (design D2). Temperature 0 is greedy; seed None is drawn per reply."""
+
+    temperature: float = 0.7
+    top_k: int = 0
+    top_p: float = 0.95
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        _check("temperature", self.temperature, 0, 10, "between 0 and 10")
+        _check_whole("top_k", self.top_k, 0, 10**9, "a whole number, 0 for all tokens")
+        _check("top_p", self.top_p, 1e-6, 1, "above 0 and at most 1")
+        _check("min_p", self.min_p, 0, 1, "between 0 and 1")
+        _check("repetition_penalty", self.repetition_penalty, 0.01, 100, "between 0.01 and 100 (1 is none)")
+        _check("presence_penalty", self.presence_penalty, -10, 10, "between -10 and 10 (0 is none)")
+        _check("frequency_penalty", self.frequency_penalty, -10, 10, "between -10 and 10 (0 is none)")
+        if self.seed is not None:
+            _check_whole("seed", self.seed, 0, 2**63 - 1, "a whole number of 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Speculation:
+    """Whether and how far drafts go. ``k`` None is automatic; a number drafts exactly that many (0 = plain)."""
+
+    on: bool = True
+    k: int | None = None
+    rule: str = "coupled"
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            _check_whole("k", self.k, 0, 64, "auto or a whole number from 0 to 64")
+        _check_choice("rule", self.rule, RULES)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """What to load and how. ``exact`` None means: where it costs under 5 % (design D8).
+
+    ``model`` is ``starter``, a folder, or ``owner/name[@revision]``; ``dtype`` is auto, bfloat16, float16 or float32;
+    ``device`` is auto, cpu or cuda; ``context`` counts tokens.
+    """
+
+    model: str = "starter"
+    drafter: str = "twin"
+    dtype: str = "auto"
+    device: str = "auto"
+    context: int = 8192
+    exact: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.drafter not in DRAFTERS:
+            raise Problem("error.drafter", drafter=self.drafter, allowed=", ".join(DRAFTERS))
+        _check_choice("dtype", self.dtype, ("auto", "bfloat16", "float16", "float32"))
+        _check_choice("device", self.device, ("auto", "cpu", "cuda"))
+        _check_whole("context", self.context, 64, 2**24, "a whole number of at least 64 tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat. ``token_ids`` are those the model wrote, for an answer that was not edited."""
+
+    role: Role
+    content: str
+    token_ids: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One reply to be written. ``turn`` is the caller's number; every event of this reply carries it."""
+
+    turn: int
+    messages: tuple[Message, ...]
+    sampling: Sampling = field(default_factory=Sampling)
+    max_new_tokens: int = 1024
+    stop: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_whole("max_new_tokens", self.max_new_tokens, 1, 2**24, "a whole number of at least 1")
+        if any(not text for text in self.stop):
+            raise Problem("error.setting", field="stop", value="''", allowed="a text that is not empty")
+
+
+class Control:
+    """What may change while a reply is written: the caller's thread sets it, the engine reads it at every round.
+
+    ``cancel`` belongs to this request alone. Replacing ``speculation`` is one assignment, so no lock is needed.
+    """
+
+    __slots__ = ("cancel", "speculation")
+
+    def __init__(self, speculation: Speculation | None = None) -> None:
+        self.cancel = threading.Event()
+        self.speculation = speculation or Speculation()
