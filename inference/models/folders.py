@@ -1,0 +1,56 @@
+"""Where models lie on this machine, and whether a disk has room for more.
+
+Two places: the program's own folder for user data, and the cache that all programs using the hub share. Reads the
+environment at each call and touches no network; knows nothing of what the folders hold.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import platformdirs
+
+from inference.messages import Problem
+
+
+def data_folder() -> Path:
+    """The program's folder in the user's data; not created here."""
+    return platformdirs.user_data_path("borrador", appauthor=False)
+
+
+def models_folder() -> Path:
+    """Where models that the program made itself lie; not created here."""
+    return data_folder() / "models"
+
+
+def hub_cache() -> Path:
+    """The hub cache, by the rules of huggingface_hub.constants, which reads the environment only at its import."""
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    home = os.environ.get("HF_HOME") or f"{cache}/huggingface"
+    hub = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE") or f"{home}/hub"
+    return Path(os.path.expandvars(hub)).expanduser()
+
+
+def nearest_existing(folder: Path) -> Path:
+    """The folder itself, or the closest parent of it that exists."""
+    return next(path for path in (folder, *folder.absolute().parents) if path.exists())
+
+
+def require_space(folder: Path, needed: int) -> None:
+    """Refuse with a Problem when the disk under ``folder`` has fewer than ``needed`` bytes free."""
+    free = shutil.disk_usage(nearest_existing(folder)).free
+    if free < needed:
+        raise Problem("error.disk", folder=str(folder), needed_mb=needed / 1e6, free_mb=free / 1e6)
+
+
+def writable(folder: Path) -> Path:
+    """The folder, made if need be; a Problem when this user may not write there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Problem("error.permission", folder=str(folder), detail=error.strerror or str(error)) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Problem("error.permission", folder=str(folder), detail="it is not writable")
+    return folder
