@@ -1,0 +1,202 @@
+"""The sentences of the window: one translated template for each message id, with numbers written as the language does.
+
+Knows nothing of the engine; the ids are those of its notices.
+"""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import TYPE_CHECKING, Any, cast
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QLocale
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from inference.events import Notice
+
+_MARKED = {
+    "load.libraries": QT_TRANSLATE_NOOP("sentences", "Starting the numerical libraries"),
+    "load.starter": QT_TRANSLATE_NOOP("sentences", "Preparing the starter model, once"),
+    "load.reading": QT_TRANSLATE_NOOP("sentences", "Reading {model}"),
+    "load.twin": QT_TRANSLATE_NOOP("sentences", "Making the 3-bit copy: {done} of {total} matrices"),
+    "load.measuring": QT_TRANSLATE_NOOP("sentences", "Measuring this machine"),
+    "load.exact": QT_TRANSLATE_NOOP("sentences", "Testing that several rows give the same bits as one"),
+    "load.ready": QT_TRANSLATE_NOOP("sentences", "{model} is ready on {device}"),
+    "starter.waiting": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Waiting for another Borrador to finish preparing the starter model",
+    ),
+    "starter.unpacking": QT_TRANSLATE_NOOP("sentences", "Unpacking the starter model"),
+    "starter.converting": QT_TRANSLATE_NOOP("sentences", "Converting the starter model, once (about 20 seconds)"),
+    "download.listing": QT_TRANSLATE_NOOP("sentences", "Asking for the files of {model}"),
+    "download.progress": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Downloading {model}: {done_mb:.0f} of {total_mb:.0f} MB, {speed_mb:.1f} MB/s",
+    ),
+    "download.checking": QT_TRANSLATE_NOOP("sentences", "Checking {file}"),
+    "speculation.on": QT_TRANSLATE_NOOP("sentences", "On: K {k}, {speedup:.1f}x"),
+    "speculation.measuring": QT_TRANSLATE_NOOP("sentences", "On: K {k}, measuring"),
+    "speculation.resting": QT_TRANSLATE_NOOP("sentences", "Resting: drafting costs more than it saves here"),
+    "speculation.off": QT_TRANSLATE_NOOP("sentences", "Off: every word comes from a step of its own"),
+    "speculation.zero": QT_TRANSLATE_NOOP("sentences", "Off: K is set to 0"),
+    "speculation.none": QT_TRANSLATE_NOOP("sentences", "Off: {reason}"),
+    "drafter.none": QT_TRANSLATE_NOOP("sentences", "no drafter is chosen"),
+    "drafter.recurrent": QT_TRANSLATE_NOOP("sentences", "this model keeps a running state that cannot be rolled back"),
+    "drafter.no_linear": QT_TRANSLATE_NOOP("sentences", "this model has no matrices a 3-bit copy could be made of"),
+    "drafter.twin_failed": QT_TRANSLATE_NOOP("sentences", "the 3-bit copy could not be made: {detail}"),
+    "exact.on": QT_TRANSLATE_NOOP("sentences", "Exact: speculation changes no bit of the answer"),
+    "exact.off_chosen": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Fast: chosen by you; near ties may fall differently with speculation on and off",
+    ),
+    "exact.off_cost": QT_TRANSLATE_NOOP("sentences", "Fast: exact mode would cost {percent:.0f} % on this machine"),
+    "exact.off_rows": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Fast: this machine's kernels give other bits for other row counts",
+    ),
+    "finish.end": QT_TRANSLATE_NOOP("sentences", "finished"),
+    "finish.stop": QT_TRANSLATE_NOOP("sentences", "ended at the stop text"),
+    "finish.length": QT_TRANSLATE_NOOP("sentences", "ended at the limit of {limit} tokens"),
+    "finish.context": QT_TRANSLATE_NOOP("sentences", "ended at the end of the context of {limit} tokens"),
+    "finish.cancelled": QT_TRANSLATE_NOOP("sentences", "stopped"),
+    "finish.failed": QT_TRANSLATE_NOOP("sentences", "interrupted by an error"),
+    "context.left_out": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{turns} older turns no longer fit into the context of {limit} tokens and are left out",
+    ),
+    "template.missing": QT_TRANSLATE_NOOP("sentences", "This model brings no chat template; a plain one is used"),
+    "template.system_merged": QT_TRANSLATE_NOOP(
+        "sentences",
+        "This model knows no system role; the system prompt is put before the first question",
+    ),
+    "run.no_display": QT_TRANSLATE_NOOP("sentences", "There is no display; this is the terminal chat."),
+    "run.no_terminal": QT_TRANSLATE_NOOP(
+        "sentences",
+        "There is neither a display nor a terminal; here is one answer with speculation off and on.",
+    ),
+    "error.setting": QT_TRANSLATE_NOOP("sentences", "{field} is {value}; it must be {allowed}."),
+    "error.busy": QT_TRANSLATE_NOOP("sentences", "A reply is still being written; press Stop first."),
+    "error.no_model": QT_TRANSLATE_NOOP("sentences", "No model is loaded; choose one first."),
+    "error.model_not_found": QT_TRANSLATE_NOOP(
+        "sentences",
+        "There is no model at {model}; give a folder, owner/name, or starter.",
+    ),
+    "error.not_a_model": QT_TRANSLATE_NOOP("sentences", "{model} holds no language model: {detail}."),
+    "error.model_incomplete": QT_TRANSLATE_NOOP("sentences", "{model} is not complete: {files}. Download it again."),
+    "error.model_unsafe": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} holds pickle weights only ({files}); choose a copy with safetensors.",
+    ),
+    "error.remote_code": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} needs program code of its own, which Borrador does not run; choose another model.",
+    ),
+    "error.architecture": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} is of the kind {architecture}, which transformers {version} does not know.",
+    ),
+    "error.recurrent": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} keeps a running state between tokens, which this version cannot run; choose another model.",
+    ),
+    "error.missing_weights": QT_TRANSLATE_NOOP("sentences", "{model} lacks the weights {names}; download it again."),
+    "error.network": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The model hub cannot be reached ({detail}); check the network, or choose a model that is here.",
+    ),
+    "error.repo_not_found": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The hub knows no {model}; check the name, or sign in if it is private.",
+    ),
+    "error.revision_not_found": QT_TRANSLATE_NOOP("sentences", "{model} has no revision {revision}."),
+    "error.gated": QT_TRANSLATE_NOOP("sentences", "{model} asks you to accept its licence first, at {page}."),
+    "error.hub": QT_TRANSLATE_NOOP("sentences", "The hub answered with an error ({detail}); try again later."),
+    "error.disk": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{folder} needs {needed_mb:.0f} MB of free space and has {free_mb:.0f} MB; free some and try again.",
+    ),
+    "error.memory": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The model needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free.",
+    ),
+    "error.out_of_memory": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The memory is used up; choose a smaller context or a smaller model.",
+    ),
+    "error.starter_missing": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The starter model is not here; run the program once with a network: {command}",
+    ),
+    "error.starter_damaged": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The starter file does not have the right hash; it has been set aside. Start again to fetch it anew.",
+    ),
+    "error.starter_network": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The starter model could not be fetched ({detail}); check the network and start again.",
+    ),
+    "error.no_pip": QT_TRANSLATE_NOOP(
+        "sentences",
+        "This Python has no pip, which fetches the starter model; run: {command}",
+    ),
+    "error.permission": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{folder} cannot be written ({detail}); change its permissions or choose another folder.",
+    ),
+    "error.device": QT_TRANSLATE_NOOP("sentences", "{device} cannot be used: {detail}"),
+    "error.drafter": QT_TRANSLATE_NOOP("sentences", "{drafter} is not a drafter; choose one of {allowed}."),
+    "error.drafter_unavailable": QT_TRANSLATE_NOOP("sentences", "{drafter} cannot draft for {model}: {reason}"),
+    "error.prompt_too_long": QT_TRANSLATE_NOOP(
+        "sentences",
+        "This message has {size} tokens; the context holds {limit}. Shorten it or enlarge the context.",
+    ),
+    "error.empty_prompt": QT_TRANSLATE_NOOP("sentences", "There is nothing to answer; write a message first."),
+    "error.template": QT_TRANSLATE_NOOP("sentences", "The chat template of {model} failed: {detail}"),
+    "error.file": QT_TRANSLATE_NOOP("sentences", "{file} cannot be read: {detail}"),
+    "error.unexpected": QT_TRANSLATE_NOOP("sentences", "Something went wrong ({detail}); the chat can go on."),
+}
+TEMPLATES = cast("dict[str, str]", _MARKED)
+"""The English template of each message id; `sentence` translates it."""
+
+
+class _Localised(Formatter):
+    """Fills a template; a number with decimals gets the language's own decimal sign."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, int | float) and format_spec.startswith(".") and format_spec.endswith("f"):
+            return number(float(value), int(format_spec[1:-1]))
+        return str(super().format_field(value, format_spec))
+
+
+def number(value: float, decimals: int = 0) -> str:
+    """``value`` as the language writes it."""
+    locale = QLocale()
+    locale.setNumberOptions(QLocale.NumberOption.OmitGroupSeparator)
+    return locale.toString(value, "f", decimals)
+
+
+def filled(template: str, **values: object) -> str:
+    """``template`` with ``values`` put in by name, numbers as the language writes them."""
+    return _Localised().vformat(template, (), values)
+
+
+def sentence(notice: Notice) -> str:
+    """The translated sentence for ``notice``; an id this window does not know is shown as it is, with its values."""
+    template = TEMPLATES.get(notice.id)
+    if template is None:
+        return " ".join((notice.id, *map(str, notice.values.values())))
+    try:
+        return filled(QCoreApplication.translate("sentences", template), **_values(notice.values))
+    except (KeyError, ValueError):
+        return QCoreApplication.translate("sentences", template)
+
+
+def _values(values: Mapping[str, str | int | float]) -> dict[str, object]:
+    """Values whose text is itself a message id (a reason) as the sentence they stand for."""
+    return {
+        name: QCoreApplication.translate("sentences", TEMPLATES[value])
+        if name == "reason" and isinstance(value, str) and value in TEMPLATES
+        else value
+        for name, value in values.items()
+    }
