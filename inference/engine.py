@@ -1,0 +1,188 @@
+"""The one loop: propose, verify, commit, yield. Plain decoding is the same loop with drafts of length 0 (design D1).
+
+Prefill covers all prompt tokens but the last; that one is the first root. After each round the cache is valid for all
+tokens but the last, and so it is after a reply, however it ended. Knows nothing of text, events or settings' sources.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import torch
+
+from inference.drafters.base import Draft
+from inference.rows import tree_rows
+from inference.verify import follow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from inference.drafters.base import Drafter
+    from inference.events import Origin
+    from inference.exact import Width
+    from inference.kv_cache import KVCache
+    from inference.model import Forward
+    from inference.sampling import Sampler
+
+PREFILL_CHUNK = 256
+"""Chunks are cut at absolute multiples of this, so that a chunk's bits depend on its place only."""
+
+
+class Planner(Protocol):
+    """Chooses K before a round and hears what came of it."""
+
+    def plan(self, length: int, largest: int) -> int:
+        """K for the next round, 0 to ``largest``, with ``length`` tokens in the cache."""
+        ...
+
+    def record(self, outcome: Outcome) -> None:
+        """A round is over."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One round. ``tokens`` were emitted, with an origin each; ``stopped`` is the reason to end, or None.
+
+    ``accepted`` counts as verification saw it, tokens cut by a stop included; times are in milliseconds.
+    """
+
+    tokens: tuple[int, ...]
+    origins: tuple[Origin, ...]
+    k: int
+    drafted: int
+    tested: int
+    accepted: int
+    length: int
+    draft_ms: float
+    verify_ms: float
+    stopped: str | None
+
+
+class Engine:
+    """A target and its cache, and the ids that the cache holds.
+
+    ``width`` decides how many rows a pass takes. The cache's valid slots always hold ``ids[: cache.length]``.
+    """
+
+    def __init__(self, forward: Forward, cache: KVCache, width: Width, device: torch.device) -> None:
+        self.forward = forward
+        self.cache = cache
+        self.width = width
+        self.device = device
+        self._ids: list[int] = []
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The token ids behind the valid slots of the cache."""
+        return tuple(self._ids[: self.cache.length])
+
+    def reuse(self, prompt: Sequence[int]) -> int:
+        """Keep the longest common prefix of the cache and the prompt less its last token; return its length."""
+        common = 0
+        for known, wanted in zip(self._ids[: self.cache.length], prompt[:-1], strict=False):
+            if known != wanted:
+                break
+            common += 1
+        self.cache.truncate(common)
+        self._ids = list(prompt[:common])
+        return common
+
+    def prefill(self, prompt: Sequence[int], cancelled: Callable[[], bool]) -> Iterator[int]:
+        """Read all prompt tokens but the last into the cache; yield how many are done, at first those reused.
+
+        Ends early when ``cancelled`` says so; what was read stays valid.
+        """
+        done = self.reuse(prompt)
+        end = len(prompt) - 1
+        yield done
+        while done < end and not cancelled():
+            stop = min(end, (done // PREFILL_CHUNK + 1) * PREFILL_CHUNK)
+            chunk = list(prompt[done:stop])
+            self.forward(
+                tree_rows(chunk, None, done, self.cache.slots, device=self.device), self.cache, last_only=True
+            )
+            self.cache.advance(len(chunk))
+            self._ids.extend(chunk)
+            done = stop
+            yield done
+
+    def decode(
+        self,
+        prompt: Sequence[int],
+        sampler: Sampler,
+        drafter: Drafter,
+        planner: Planner,
+        stop: Callable[[int], str | None],
+        max_new_tokens: int,
+    ) -> Iterator[Outcome]:
+        """Write behind a prompt that ``prefill`` has read; yield a round at a time until there is a reason to end.
+
+        ``stop(token)`` hears every emitted token once, in order, and gives a reason to end behind it, or None. Close
+        the generator to stop at a round's border.
+        """
+        ids = list(prompt)
+        limit = min(len(prompt) + max_new_tokens, self.cache.context)
+        if self.cache.length != len(ids) - 1:
+            raise ValueError("decode comes behind a whole prefill")
+        stopped = None if len(ids) < limit else "context"
+        while stopped is None:
+            largest = min(limit - len(ids) - 1, self.width.largest - 1)
+            k = planner.plan(self.cache.length, max(0, largest))
+            started = time.perf_counter()
+            draft = drafter.propose(ids, k, sampler) if k else Draft()
+            drafted = time.perf_counter()
+            logits = self._pass([ids[-1], *draft.tokens], draft)
+            first = len(ids)
+
+            def choose(
+                row: int, path: Sequence[int], logits: torch.Tensor = logits, first: int = first
+            ) -> int:
+                return sampler.choose(as_row(logits[row]), first + len(path), path)
+
+            verdict = follow(draft, choose)
+            emitted = [*(draft.tokens[node] for node in verdict.path), verdict.last]
+            kept: list[int] = []
+            for token in emitted:
+                kept.append(token)
+                sampler.commit(token, len(ids) + len(kept) - 1)
+                stopped = stop(token)
+                if stopped is None and len(ids) + len(kept) >= limit:
+                    stopped = "length" if limit < self.cache.context else "context"
+                if stopped is not None:
+                    break
+            # The last kept token stays without a slot: it is the next root, or the end.
+            self.cache.commit([0, *(node + 1 for node in verdict.path)][: len(kept)])
+            ids.extend(kept)
+            self._ids = ids[:-1]
+            last: Origin = "plain" if not draft.tokens else ("bonus" if verdict.full else "correction")
+            origins: list[Origin] = [*["accepted"] * len(verdict.path), last]
+            outcome = Outcome(
+                tokens=tuple(kept),
+                origins=tuple(origins[: len(kept)]),
+                k=k,
+                drafted=len(draft.tokens),
+                tested=verdict.tested,
+                accepted=len(verdict.path),
+                length=self.cache.length,
+                draft_ms=(drafted - started) * 1e3,
+                verify_ms=(time.perf_counter() - drafted) * 1e3,
+                stopped=stopped,
+            )
+            planner.record(outcome)
+            yield outcome
+
+    def _pass(self, tokens: list[int], draft: Draft) -> torch.Tensor:
+        """Logits of the root and every node of the draft, in one pass."""
+        chain = draft.parents == tuple(range(-1, len(draft.parents) - 1))
+        parents = None if chain else [-1, *(parent + 1 for parent in draft.parents)]
+        return self.forward(self.width.rows(tokens, parents, self.cache, self.device), self.cache)
+
+
+def as_row(logits: torch.Tensor) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    """One row of logits [vocabulary] as float32 on the host."""
+    row: np.ndarray[tuple[int], np.dtype[np.float32]] = logits.to("cpu", torch.float32).numpy()
+    return row

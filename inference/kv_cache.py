@@ -1,0 +1,108 @@
+"""One KV cache for target and twin: fixed buffers, explicit slots, and the only place that knows the valid length.
+
+Slot i holds the key and value of token i. Slots past the valid length are scratch: drafts and verification write
+there, and the next pass overwrites them, so a rejected draft needs no repair. Knows nothing of models or tokens.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SPAN_STEP = 128
+"""Attention lengths are padded to multiples of this in exact mode; buffers are whole multiples of it."""
+
+
+def whole_steps(length: int) -> int:
+    """The next multiple of SPAN_STEP at or above ``length``."""
+    return -(-length // SPAN_STEP) * SPAN_STEP
+
+
+class KVCache:
+    """Per layer two buffers [1, heads, slots, head_dim] of zeros, made at the layer's first write.
+
+    ``context`` is the number of tokens that may become valid; ``spare`` slots lie behind them for the rows of a pass
+    and its padding. Handed to transformers as its cache object: it calls ``update`` for each layer, which writes at
+    the slots set by ``aim`` and returns the first ``span`` slots.
+    """
+
+    is_compileable = True  # keeps transformers from assuming that the buffers grow
+
+    def __init__(self, context: int, spare: int) -> None:
+        self.context = context
+        self.slots = whole_steps(context + spare)
+        self._length = 0
+        self._keys: dict[int, torch.Tensor] = {}
+        self._values: dict[int, torch.Tensor] = {}
+        self._aim: torch.Tensor | None = None
+        self._span = 0
+
+    @property
+    def length(self) -> int:
+        """How many slots are valid: one less than the tokens of the chat."""
+        return self._length
+
+    @property
+    def bytes(self) -> int:
+        """Memory of all buffers made so far."""
+        return sum(b.nbytes for b in (*self._keys.values(), *self._values.values()))
+
+    def truncate(self, length: int) -> None:
+        """Forget all slots from ``length`` on. ValueError when that is more than is valid."""
+        if not 0 <= length <= self._length:
+            raise ValueError(f"cannot cut a cache of {self._length} to {length}")
+        self._length = length
+
+    def advance(self, count: int) -> None:
+        """The next ``count`` slots hold what they should: they become valid."""
+        if self._length + count > self.context:
+            raise ValueError(f"{self._length} + {count} tokens do not fit into {self.context}")
+        self._length += count
+
+    @torch.inference_mode()
+    def commit(self, path: Sequence[int]) -> None:
+        """Keep these rows of the last pass (row i was written to slot length + i), in this order.
+
+        A chain keeps a prefix and moves nothing; of a tree, the accepted path is moved together, one copy a layer.
+        """
+        if list(path) != list(range(len(path))):
+            source = torch.tensor([self._length + row for row in path])
+            for buffers in (self._keys, self._values):
+                for buffer in buffers.values():
+                    rows = source.to(buffer.device)
+                    buffer[:, :, self._length : self._length + len(path)] = buffer.index_select(2, rows)
+        self.advance(len(path))
+
+    def aim(self, slots: torch.Tensor, span: int) -> None:
+        """The next pass writes its rows at ``slots`` [rows] and sees the first ``span`` slots."""
+        self._aim = slots
+        self._span = span
+
+    def update(
+        self, keys: torch.Tensor, values: torch.Tensor, layer: int, *_: Any, **__: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write a layer's new keys and values [1, heads, rows, head_dim]; return all that the rows may attend to."""
+        if layer not in self._keys:
+            self._keys[layer] = keys.new_zeros(*keys.shape[:2], self.slots, keys.shape[3])
+            self._values[layer] = values.new_zeros(*values.shape[:2], self.slots, values.shape[3])
+        assert self._aim is not None, "aim() comes before a pass"
+        self._keys[layer].index_copy_(2, self._aim, keys)
+        self._values[layer].index_copy_(2, self._aim, values)
+        return self._keys[layer][:, :, : self._span], self._values[layer][:, :, : self._span]
+
+    def layer(self, index: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """A layer's whole buffers, for tests and the self-test of exact mode."""
+        return self._keys[index], self._values[index]
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """The layers that have buffers."""
+        return tuple(sorted(self._keys))
+
+    def get_seq_length(self, *_: Any, **__: Any) -> int:
+        """For transformers: positions are always given, so nothing is derived from this."""
+        return 0

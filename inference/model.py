@@ -1,0 +1,150 @@
+"""The reference forward: transformers' own modules, called through public arguments only (design D5).
+
+Loads a checked folder, and turns rows and a cache into logits. Knows nothing of drafts, sampling or text.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
+
+from inference.messages import Problem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inference.kv_cache import KVCache
+    from inference.rows import Rows
+
+
+class Forward(Protocol):
+    """What the loop needs of a model: one pass over rows, through the cache."""
+
+    def __call__(self, rows: Rows, cache: KVCache, *, last_only: bool = False) -> torch.Tensor:
+        """Logits [rows.used, vocabulary], or [1, vocabulary] of the last used row."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TextModel:
+    """A loaded target with all that belongs to it. ``model`` is a transformers module in evaluation mode."""
+
+    model: Any
+    tokenizer: Any
+    name: str
+    device: torch.device
+    dtype: torch.dtype
+
+    @property
+    def config(self) -> Any:
+        """The configuration of the text part (a multimodal model nests it)."""
+        return self.model.config.get_text_config()
+
+    @property
+    def parameters(self) -> int:
+        """Number of weights, shared ones counted once."""
+        return sum(p.numel() for p in self.model.parameters())
+
+    @property
+    def vocabulary(self) -> int:
+        """Columns of the logits, padding included."""
+        return int(self.model.get_output_embeddings().weight.shape[0])
+
+
+class ReferenceForward:
+    """Runs rows through a transformers model with 4-D masks, explicit positions and our cache."""
+
+    def __init__(self, model: Any) -> None:
+        parameters = inspect.signature(type(model).forward).parameters
+        # The argument is called `cache` from transformers 5.24 on.
+        self._cache_argument = "cache" if "cache" in parameters else "past_key_values"
+        self._model = model
+        config = model.config.get_text_config()
+        self._window = getattr(config, "sliding_window", None)
+        self._chunk = getattr(config, "attention_chunk_size", None)
+        kinds = getattr(config, "layer_types", None) or []
+        self._kinds = tuple(sorted(set(kinds)))
+        self._additive = config._attn_implementation == "eager"
+        self._device = model.device
+        self._dtype = model.dtype
+
+    @torch.inference_mode()
+    def __call__(self, rows: Rows, cache: KVCache, *, last_only: bool = False) -> torch.Tensor:
+        """Logits [rows.used, vocabulary] in the model's precision; ``last_only`` gives [1, vocabulary]."""
+        cache.aim(rows.slots, rows.span)
+        keep = rows.tokens.new_tensor([rows.used - 1]) if last_only else 0
+        output = self._model(
+            input_ids=rows.tokens[None],
+            attention_mask=self._masks(rows),
+            position_ids=rows.positions[None],
+            use_cache=True,
+            logits_to_keep=keep,
+            **{self._cache_argument: cache},
+        )
+        logits: torch.Tensor = output.logits[0]
+        return logits if last_only else logits[: rows.used]
+
+    def _masks(self, rows: Rows) -> torch.Tensor | dict[str, torch.Tensor]:
+        if len(self._kinds) > 1:
+            return {kind: self._mask(rows, kind) for kind in self._kinds}
+        # Models of one kind may leave layer_types out; a window then applies to every layer.
+        only = self._kinds[0] if self._kinds else ("sliding_attention" if self._window else "full_attention")
+        return self._mask(rows, only)
+
+    def _mask(self, rows: Rows, kind: str) -> torch.Tensor:
+        mask = rows.mask
+        if kind == "sliding_attention" and self._window or kind == "chunked_attention" and self._chunk:
+            keys = torch.arange(rows.span, device=mask.device)
+            inside = rows.slots < rows.span
+            keys[rows.slots[inside]] = rows.positions[inside]
+            if kind == "sliding_attention":
+                mask = mask & (rows.positions[:, None] - keys < self._window)
+            else:
+                mask = mask & (rows.positions[:, None] // self._chunk == keys // self._chunk)
+            mask[:, 0] |= ~mask.any(1)  # a padding row must see something, or its softmax is NaN
+        if self._additive:
+            mask = torch.zeros_like(mask, dtype=self._dtype).masked_fill_(~mask, torch.finfo(self._dtype).min)
+        return mask[None, None]
+
+
+def is_recurrent(config: Any) -> bool:
+    """Whether some layer keeps a running state that cannot be cut back to an earlier token."""
+    kinds = set(getattr(config, "layer_types", None) or [])
+    return bool(kinds & {"linear_attention", "mamba", "recurrent", "conv"})
+
+
+def load_text_model(folder: Path, name: str, dtype: torch.dtype, device: torch.device) -> TextModel:
+    """Load a checked folder. A missing or unexpected weight is a Problem: none is left at its random start."""
+    import transformers
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    except (ValueError, KeyError) as error:
+        raise Problem(
+            "error.architecture", model=name, architecture=str(error).split("\n")[0], version=transformers.__version__
+        ) from None
+    if is_recurrent(config.get_text_config()):
+        raise Problem("error.recurrent", model=name)
+    try:
+        model, report = AutoModelForCausalLM.from_pretrained(
+            folder,
+            config=config,
+            dtype=dtype,
+            local_files_only=True,
+            use_safetensors=True,
+            attn_implementation="sdpa",
+            output_loading_info=True,
+        )
+    except ValueError as error:
+        raise Problem("error.not_a_model", model=name, detail=str(error).split("\n")[0].rstrip(".")) from None
+    missing = sorted(report["missing_keys"]) + sorted(str(key) for key in report["mismatched_keys"])
+    if missing:
+        raise Problem("error.missing_weights", model=name, names=", ".join(missing[:3]))
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    return TextModel(model.eval().requires_grad_(False).to(device), tokenizer, name, device, dtype)

@@ -1,0 +1,81 @@
+"""The rows of one pass: tokens, positions, slots and who sees whom. A chain is a tree without branches.
+
+Padding rows (exact mode) write to the last slots of the buffer and see slot 0 only. Knows nothing of models.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from inference.kv_cache import whole_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """``tokens``, ``positions``, ``slots`` int64 [rows]; ``mask`` bool [rows, span]; the first ``used`` rows count."""
+
+    tokens: torch.Tensor
+    positions: torch.Tensor
+    slots: torch.Tensor
+    mask: torch.Tensor
+    used: int
+
+    @property
+    def span(self) -> int:
+        """How many slots attention looks at."""
+        return self.mask.shape[1]
+
+
+def tree_rows(
+    tokens: Sequence[int],
+    parents: Sequence[int] | None,
+    length: int,
+    total_slots: int,
+    *,
+    width: int = 0,
+    padded_span: bool = False,
+    device: torch.device | str = "cpu",
+) -> Rows:
+    """Rows for ``tokens`` behind ``length`` valid slots; ``parents[i]`` is the row that token i follows, -1 the text.
+
+    ``parents`` None is a chain. ``width`` adds padding rows up to that many; ``padded_span`` rounds the attention
+    length up to whole steps. ValueError when the rows do not fit into the buffer.
+    """
+    count = len(tokens)
+    rows = max(count, width)
+    span = length + count
+    if span + rows - count > total_slots:
+        raise ValueError(f"{rows} rows behind {length} tokens do not fit into {total_slots} slots")
+    if padded_span:
+        span = min(whole_steps(span), total_slots)
+    mask = torch.zeros(rows, span, dtype=torch.bool)
+    mask[:count, :length] = True
+    positions = list(range(length, length + count))
+    if parents is None:
+        mask[:count, length : length + count] = torch.ones(count, count, dtype=torch.bool).tril()
+    else:
+        for row, parent in enumerate(parents):
+            if not -1 <= parent < row:
+                raise ValueError(f"row {row} cannot follow row {parent}")
+            if parent >= 0:
+                mask[row] = mask[parent]
+                positions[row] = positions[parent] + 1
+            else:
+                positions[row] = length
+            mask[row, length + row] = True
+    padding = rows - count
+    mask[count:, 0] = True
+    slots = [*range(length, length + count), *range(total_slots - padding, total_slots)]
+    return Rows(
+        tokens=torch.tensor([*tokens, *[0] * padding], device=device),
+        positions=torch.tensor([*positions, *[0] * padding], device=device),
+        slots=torch.tensor(slots, device=device),
+        mask=mask.to(device),
+        used=count,
+    )
