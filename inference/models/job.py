@@ -1,0 +1,163 @@
+"""Long work in a process of its own: it prints one JSON event a line and is killed to cancel (design D10).
+
+``main`` is the child (`python -m inference job ...`), ``run_job`` the parent's side. Events are ``progress`` (id,
+values, fraction), then one of ``done`` (what the job made) or ``failed`` (id, values).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
+from inference.messages import Notice, Problem, Value
+
+Event = dict[str, Any]
+
+ENVIRONMENT = {
+    "HF_HUB_DISABLE_XET": "1",  # the plain transport resumes within a file
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_SYMLINKS_WARNING": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "TQDM_DISABLE": "1",
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONIOENCODING": "utf-8",
+}
+"""Read by the libraries at their import, hence set before the child starts."""
+
+
+def main(argv: list[str]) -> int:
+    """The child. Exit status 0 when it ended with ``done``, 1 with ``failed``, 130 when interrupted."""
+    parser = argparse.ArgumentParser(prog="python -m inference job")
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    kinds.add_parser("starter")
+    download = kinds.add_parser("download")
+    download.add_argument("repository")
+    download.add_argument("--revision")
+    arguments = parser.parse_args(argv)
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    # Libraries may print; only events may reach standard output.
+    out, sys.stdout = sys.stdout, sys.stderr
+
+    def emit(event: Event) -> None:
+        try:
+            out.write(json.dumps(event) + "\n")
+            out.flush()
+        except OSError:  # nobody listens any more
+            os._exit(1)
+
+    def progress(notice: Notice, fraction: float | None) -> None:
+        emit({"event": "progress", "id": notice.id, "values": dict(notice.values), "fraction": fraction})
+
+    try:
+        if arguments.kind == "starter":
+            from inference.models import starter
+
+            emit({"event": "done", "folder": str(starter.prepare(progress))})
+        else:
+            from inference.models import download as hub
+
+            fetched = hub.fetch(arguments.repository, arguments.revision, progress)
+            emit({"event": "done", "folder": str(fetched.folder), "revision": fetched.revision})
+    except KeyboardInterrupt:
+        return 130
+    except Problem as problem:
+        emit({"event": "failed", "id": problem.notice.id, "values": dict(problem.notice.values)})
+        return 1
+    except Exception as error:  # a child must end in a sentence, whatever its libraries throw
+        emit({"event": "failed", "id": "error.unexpected", "values": {"detail": f"{type(error).__name__}: {error}"}})
+        return 1
+    finally:
+        sys.stdout = out
+    return 0
+
+
+def run_job(
+    arguments: list[str], cancel: threading.Event, environment: Mapping[str, str | None] | None = None
+) -> Iterator[Event]:
+    """Events of a job as they come; the child is killed when ``cancel`` is set or the iteration is given up.
+
+    A cancelled job just ends, without ``done`` or ``failed``. ``environment`` is laid over this process's own; None
+    takes a name away.
+    """
+    merged = {**os.environ, **ENVIRONMENT, **(environment or {})}
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "inference.models.job", *arguments],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8",
+            env={name: value for name, value in merged.items() if value is not None},
+        )
+        assert child.stdout is not None
+        lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        reader = threading.Thread(target=_read, args=(child.stdout, lines), name="job reader", daemon=True)
+        reader.start()
+        ended = False
+        try:
+            while not cancel.is_set():
+                try:
+                    line = lines.get(timeout=0.1)
+                except queue.Empty:
+                    continue
+                if line is None:
+                    break
+                event: Event = json.loads(line)
+                ended = event["event"] in ("done", "failed")
+                yield event
+            if not ended and not cancel.is_set():
+                errors.seek(0)
+                detail = (errors.read().strip().splitlines() or [f"the job ended with status {child.wait()}"])[-1]
+                yield {"event": "failed", "id": "error.unexpected", "values": {"detail": detail}}
+        finally:
+            if child.poll() is None:
+                _kill(child)
+            reader.join()
+            child.stdout.close()
+
+
+def finish(
+    arguments: list[str], cancel: threading.Event, progress: Any, environment: Mapping[str, str | None] | None = None
+) -> Event:
+    """Run a job to its ``done`` event, handing on its progress; raises its Problem, or ``error.cancelled``."""
+    for event in run_job(arguments, cancel, environment):
+        values: dict[str, Value] = event.get("values", {})
+        if event["event"] == "progress":
+            progress(Notice(event["id"], values), event["fraction"])
+        elif event["event"] == "failed":
+            raise Problem(event["id"], **values)
+        else:
+            return event
+    raise Problem("error.cancelled")
+
+
+def _read(stream: IO[str], lines: queue.SimpleQueue[str | None]) -> None:
+    for line in stream:
+        lines.put(line)
+    lines.put(None)
+
+
+def _kill(child: subprocess.Popen[str]) -> None:
+    """End the child and what it started (pip), at once; nothing it does needs an orderly end."""
+    import psutil
+
+    try:
+        tree = [*psutil.Process(child.pid).children(recursive=True), psutil.Process(child.pid)]
+    except psutil.NoSuchProcess:
+        tree = []
+    for process in tree:
+        try:
+            process.kill()
+        except psutil.NoSuchProcess:
+            continue
+    child.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
