@@ -11,19 +11,24 @@ import hashlib
 import time
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import huggingface_hub
 from filelock import FileLock, Timeout
 from huggingface_hub import constants
 from huggingface_hub.file_download import http_get
+from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
 from inference.messages import Notice, Problem
 from inference.models import contents
 from inference.models.folders import hub_cache, require_space, writable
-from inference.models.hub_errors import as_problem, seconds_to_wait
-from inference.models.starter import Progress
+from inference.models.hub_errors import TRANSPORT, as_problem, seconds_to_wait
+from inference.models.starter import downloading
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inference.models.starter import Progress
 
 CHUNK = 1 << 20
 """Bytes per step of progress; at most so many are lost when the process is killed."""
@@ -70,9 +75,8 @@ class _Meter:
         if now - self.said > 0.1 or self.done >= self.total:
             self.said = now
             speed = max(0, self.fresh) / max(now - self.start, 1e-3)
-            values = {"model": self.model, "done_mb": self.done / 1e6, "total_mb": self.total / 1e6}
-            notice = Notice("download.progress", {**values, "speed_mb": speed / 1e6})
-            self.progress(notice, min(1.0, self.done / max(self.total, 1)))
+            share = min(1.0, self.done / max(self.total, 1))
+            self.progress(downloading(self.model, self.done, self.total, speed), share)
 
 
 def fetch(repository: str, revision: str | None, progress: Progress) -> Fetched:
@@ -101,22 +105,23 @@ class _Download:
         self.progress(Notice("download.listing", {"model": self.repository}), None)
         listed = self._listing()
         self.snapshot = self.storage / "snapshots" / self.commit
-        small = [file for name, file in listed.items() if any(fnmatch(name, pattern) for pattern in SMALL)]
         weights = self._weights(listed)
+        small = [file for name, file in listed.items() if any(fnmatch(name, pattern) for pattern in SMALL)]
+        if contents.SINGLE not in listed:
+            small.append(listed[contents.INDEX])
         self.blobs = writable(self.storage / "blobs")
         self.meter = _Meter(self.repository, sum(file.size for file in (*small, *weights)), self.progress)
         self.meter.done = sum(self._held(file) for file in (*small, *weights))
         require_space(self.cache, self.meter.total - self.meter.done)
         for file in sorted(small, key=lambda file: file.name != contents.CONFIG):
             self._bring(file)
-        self._lay_out([file.name for file in small])
+        self._lay_out(small)
         contents.check_config(self.snapshot, self.repository)  # before gigabytes are fetched for nothing
+        weights = self._indexed(weights, listed)
         for file in weights:
             self._bring(file)
-        self._lay_out([file.name for file in (*small, *weights)])
-        for file in (*small, *weights):
-            if not (self.snapshot / file.name).is_symlink():
-                (self.blobs / file.etag).unlink(missing_ok=True)  # copied, where links are not allowed
+        self._lay_out(weights)
+        self._name_commit()
         return Fetched(self.snapshot, self.commit)
 
     def _listing(self) -> dict[str, _File]:
@@ -142,13 +147,22 @@ class _Download:
         if contents.SINGLE in listed:
             return [listed[contents.SINGLE]]
         if contents.INDEX in listed:
-            shards = sorted(name for name in listed if fnmatch(name, "*-of-*.safetensors"))
-            return [listed[name] for name in (*shards, contents.INDEX)]
+            return [file for name, file in sorted(listed.items()) if fnmatch(name, "*-of-*.safetensors")]
         if pickles := [name for name in listed if any(fnmatch(name, pattern) for pattern in contents.PICKLES)]:
             raise Problem("error.model_unsafe", model=self.repository, files=", ".join(pickles[:3]))
         if any(name.endswith(".gguf") for name in listed):
             raise Problem("error.gguf", model=self.repository)
         raise Problem("error.not_a_model", model=self.repository, detail="there are no safetensors in it")
+
+    def _indexed(self, weights: list[_File], listed: dict[str, _File]) -> list[_File]:
+        """Of the shards those that the index names, now that it is here."""
+        if contents.SINGLE in listed:
+            return weights
+        names = sorted(set(contents.shards(self.snapshot / contents.INDEX, self.repository).values()))
+        if lacking := [name for name in names if name not in listed]:
+            raise Problem("error.repo_incomplete", model=self.repository, files=", ".join(lacking[:3]))
+        self.meter.total += sum(listed[name].size for name in names) - sum(file.size for file in weights)
+        return [listed[name] for name in names]
 
     def _held(self, file: _File) -> int:
         """Bytes of a file that need not be fetched."""
@@ -203,16 +217,20 @@ class _Download:
                 meter.add(int(count or 0))
 
         url = huggingface_hub.hf_hub_url(self.repository, file.name, revision=self.commit)
-        headers = huggingface_hub.utils.build_hf_headers()
+        headers = build_hf_headers()
         with part.open("r+b") as stream:
             if part.stat().st_size > file.size:
                 stream.truncate()
-            start = stream.seek(0, 2)
-            if start < file.size:
-                http_get(
-                    url, stream, resume_size=start, headers=headers, expected_size=file.size,
-                    tqdm_class=Bar,  # type: ignore[arg-type]  # any class with these methods will do
-                )
+            while (start := stream.seek(0, 2)) < file.size:
+                try:
+                    http_get(
+                        url, stream, resume_size=start, headers=headers, expected_size=file.size,
+                        tqdm_class=Bar,  # any class with these methods will do
+                    )
+                except TRANSPORT as error:
+                    # A broken line is taken up again as long as something arrives.
+                    if isinstance(error, huggingface_hub.errors.HfHubHTTPError) or stream.tell() == start:
+                        raise
         if file.size > 50_000_000:
             self.progress(Notice("download.checking", {"file": file.name}), None)
         if _digest(part, file.etag) != file.etag:
@@ -222,12 +240,24 @@ class _Download:
         part.replace(self.blobs / file.etag)
         return True
 
-    def _lay_out(self, names: list[str]) -> None:
+    def _lay_out(self, files: list[_File]) -> None:
         """The snapshot's links to blobs that are here, by the client itself; it downloads nothing any more."""
         huggingface_hub.snapshot_download(
-            self.repository, revision=self.revision or constants.DEFAULT_REVISION, cache_dir=self.cache,
-            allow_patterns=names,
+            self.repository, revision=self.commit, cache_dir=self.cache, allow_patterns=[file.name for file in files]
         )
+        for file in files:
+            if not (self.snapshot / file.name).is_symlink():
+                (self.blobs / file.etag).unlink(missing_ok=True)  # copied, where links are not allowed
+
+    def _name_commit(self) -> None:
+        """What the revision means, for later starts without the hub; written last, when all is here."""
+        if self.revision == self.commit:
+            return
+        ref = self.storage / "refs" / (self.revision or constants.DEFAULT_REVISION)
+        writable(ref.parent)
+        part = ref.with_name(ref.name + ".part")
+        part.write_text(self.commit, encoding="utf-8")
+        part.replace(ref)
 
     def _wait(self, error: huggingface_hub.errors.HfHubHTTPError) -> None:
         seconds = seconds_to_wait(error)

@@ -13,6 +13,9 @@ from huggingface_hub import constants, errors
 from inference.messages import Problem
 from inference.models.folders import hub_cache, nearest_existing
 
+TRANSPORT = errors.HfHubHTTPError.__mro__[1]
+"""Base of the transport's own errors (no answer at all), whichever HTTP library this client is built on."""
+
 
 def as_problem(error: BaseException, repository: str, revision: str | None) -> Problem:
     """The Problem for whatever the hub's client raised; the first cause that is understood counts."""
@@ -40,7 +43,7 @@ def _understood(error: BaseException, repository: str, revision: str | None) -> 
         return Problem("error.model_not_found", model=repository)
     if isinstance(error, errors.HfHubHTTPError):
         return _refusal(error, repository, revision)
-    if isinstance(error, errors.HTTPError):  # the transport's own errors: no answer at all
+    if isinstance(error, TRANSPORT):
         return Problem("error.network", detail=_short(error))
     if isinstance(error, OSError):
         if error.errno in (errno.ENOSPC, errno.EDQUOT if hasattr(errno, "EDQUOT") else errno.ENOSPC):

@@ -14,10 +14,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from inference.messages import Notice, Problem, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 Event = dict[str, Any]
 

