@@ -1,0 +1,162 @@
+"""Messages to text through the tokenizer's own template renderer, bounded in time; errors become problems.
+
+Also what a template can do: whether it knows a system role, and what it writes behind an answer. Knows nothing of ids.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from inference.messages import Problem
+from inference.settings import Message
+from inference.text.clean import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+
+    from transformers import PreTrainedTokenizerBase
+
+LONGEST_SECONDS = 5.0
+"""A template that renders longer than this is taken to loop for ever."""
+
+PLAIN_STOP = "\nUser:"
+"""What a model without a template writes when it goes on with the next question by itself."""
+
+_PLAIN = (
+    "{% for message in messages %}"
+    "{% if message.role == 'system' %}{{ message.content | trim }}"
+    "{% else %}{{ message.role | capitalize }}: {{ message.content | trim }}{% endif %}{{ '\n\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}Assistant:{% endif %}"
+)
+_BLANK_LINE = "\n\n"
+_SYSTEM, _QUESTION, _ANSWER, _NEXT = "Sabana", "Pregunta", "Borrador", "Siguiente"
+
+
+class Renderer:
+    """The chat template of one tokenizer, or a plain one where it has none (``missing``)."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, model_name: str) -> None:
+        self._tokenizer = tokenizer
+        self._model_name = model_name
+        self.missing = not tokenizer.chat_template
+        self._template: str | None = None
+        if self.missing:
+            self._template = ("{{ bos_token }}" if _adds_bos(tokenizer) else "") + _PLAIN
+        self.has_system_role = self._knows_system()
+
+    def render(self, messages: Sequence[Message], prompt: bool = True) -> str:
+        """The chat as text, with the header of the next answer (``prompt``). Raises Problem."""
+        chat = [{"role": message.role, "content": message.content} for message in messages]
+        try:
+            with _Deadline(LONGEST_SECONDS):
+                text = self._tokenizer.apply_chat_template(
+                    chat, chat_template=self._template, tokenize=False, add_generation_prompt=prompt
+                )
+        except _Endless:
+            problem = Problem("error.template_endless", model=self._model_name, seconds=LONGEST_SECONDS)
+        except Exception as error:
+            detail = (str(error).splitlines() or [type(error).__name__])[0][:200]
+            problem = Problem("error.template", model=self._model_name, detail=detail)
+        else:
+            assert isinstance(text, str)
+            return text
+        raise problem
+
+    def written(self) -> str:
+        """Text that holds what the template writes by itself: its source, and a small chat."""
+        source = self._template
+        if source is None:
+            try:
+                source = self._tokenizer.get_chat_template()
+            except ValueError:
+                source = ""
+        return source + (self._probe(Message("user", _QUESTION), Message("assistant", _ANSWER)) or "")
+
+    def behind_answer(self) -> str:
+        """What the template writes behind an answer, up to the next question."""
+        question, answer = Message("user", _QUESTION), Message("assistant", _ANSWER)
+        for chat in ((question, answer, Message("user", _NEXT)), (question, answer)):
+            _, found, behind = (self._probe(*chat, prompt=False) or "").rpartition(_ANSWER)
+            if found:
+                return behind
+        return ""
+
+    def _knows_system(self) -> bool:
+        question = Message("user", _QUESTION)
+        with_system = self._probe(Message("system", _SYSTEM), question)
+        if with_system is not None:
+            return _SYSTEM in with_system
+        return self._probe(question) is None
+
+    def _probe(self, *chat: Message, prompt: bool = True) -> str | None:
+        try:
+            return self.render(chat, prompt)
+        except Problem:
+            return None
+
+
+def arrange(messages: Sequence[Message], has_system_role: bool) -> tuple[list[Message], bool]:
+    """The messages as any template takes them, and whether a system prompt had to move into the first question.
+
+    One system message in front or none, then roles in turn: empty messages go, neighbours of one role become one, with
+    a blank line between them. A merged or changed message keeps no token ids.
+    """
+    system = _BLANK_LINE.join(m.content for m in map(_cleaned, messages) if m.role == "system" and m.content.strip())
+    arranged: list[Message] = []
+    for message in map(_cleaned, messages):
+        if message.role == "system" or (message.role == "assistant" and not message.content.strip()):
+            continue
+        if arranged and arranged[-1].role == message.role:
+            message = Message(message.role, arranged.pop().content + _BLANK_LINE + message.content)
+        arranged.append(message)
+    if not arranged:
+        raise Problem("error.empty_prompt")
+    if not system:
+        return arranged, False
+    if has_system_role:
+        return [Message("system", system), *arranged], False
+    first = next((index for index, message in enumerate(arranged) if message.role == "user"), None)
+    if first is None:
+        return arranged, False
+    arranged[first] = Message("user", system + _BLANK_LINE + arranged[first].content)
+    return arranged, True
+
+
+def _cleaned(message: Message) -> Message:
+    content = clean(message.content)
+    return message if content == message.content else replace(message, content=content, token_ids=None)
+
+
+def _adds_bos(tokenizer: PreTrainedTokenizerBase) -> bool:
+    ids: list[int] = tokenizer("x")["input_ids"]
+    return bool(ids) and tokenizer.bos_token_id is not None and ids[0] == tokenizer.bos_token_id
+
+
+class _Endless(Exception):
+    """The template did not come to an end in time."""
+
+
+class _Deadline:
+    """Ends the template's code, and only that, at its first line after the time is up."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def __enter__(self) -> None:
+        self._outer = sys.gettrace()
+        sys.settrace(self._enter_frame)
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(self._outer)
+
+    def _enter_frame(self, frame: FrameType, event: str, argument: Any) -> Any:
+        return self._watch if frame.f_code.co_filename == "<template>" else None
+
+    def _watch(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if time.monotonic() > self._end:
+            raise _Endless
+        return self._watch
