@@ -117,7 +117,7 @@ ENGLISH: dict[str, str] = {
     "error.prompt_too_long": "This message has {size} tokens; the context holds {limit}. Shorten it or enlarge the context.",
     "error.empty_prompt": "There is nothing to answer; write a message first.",
     "error.template": "The chat template of {model} failed: {detail}",
-    "error.template_endless": "The chat template of {model} ran longer than {seconds:.0f} seconds; choose another model.",
+    "error.template_endless": "The chat template of {model} ran over {seconds:.0f} seconds; choose another model.",
     "error.file": "{file} cannot be read: {detail}",
     "error.unexpected": "Something went wrong ({detail}); the chat can go on.",
 }
