@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     from inference.settings import Sampling
 
 
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
-    """``text[start:end]`` of a reply came from this round in this way."""
+    """``wide[start:end]`` of a reply came from this round in this way."""
 
     start: int
     end: int
@@ -27,10 +31,14 @@ class Span:
 
 @dataclass(slots=True)
 class Reply:
-    """One reply as far as it is written. ``turn`` is the number its events carry."""
+    """One reply as far as it is written. ``turn`` is the number its events carry.
+
+    ``wide`` is ``text`` with each character beyond U+FFFF as its two halves: its offsets count as Qt's do.
+    """
 
     turn: int
     text: str = ""
+    wide: str = ""
     spans: list[Span] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     notes: tuple[Notice, ...] = ()
@@ -49,20 +57,28 @@ class Reply:
 
     def add(self, pieces: Iterable[Piece]) -> None:
         """Put text at the end."""
-        parts = [self.text]
-        at = len(self.text)
         for piece in pieces:
             if piece.text:
-                parts.append(piece.text)
-                self.spans.append(Span(at, at + len(piece.text), piece.origin, piece.round))
-                at += len(piece.text)
-        self.text = "".join(parts)
+                start = len(self.wide)
+                self.text += piece.text
+                self.wide += in_halves(piece.text)
+                self.spans.append(Span(start, len(self.wide), piece.origin, piece.round))
 
     def settle(self, text: str) -> None:
         """The engine's final text wins over what was shown; spans of text that is gone go too."""
         if text != self.text:
-            self.text = text
-            self.spans = [span for span in self.spans if span.end <= len(text)]
+            self.text, self.wide = text, in_halves(text)
+            self.spans = [span for span in self.spans if span.end <= len(self.wide)]
+
+
+def in_halves(text: str) -> str:
+    """``text`` with each character beyond U+FFFF as its two surrogate halves."""
+    return _BEYOND.sub(_halved, text)
+
+
+def _halved(match: re.Match[str]) -> str:
+    over = ord(match[0]) - 0x10000
+    return chr(0xD800 + (over >> 10)) + chr(0xDC00 + (over & 0x3FF))
 
 
 @dataclass(slots=True)

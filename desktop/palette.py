@@ -8,7 +8,7 @@ from string import Template
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 
-from desktop.resources import STYLES
+from desktop.resources import ICONS, STYLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,4 +118,5 @@ def style_sheet(roles: Palette, scale: float = 1.0) -> str:
     """The window's style sheet with roles and scaled text sizes filled in."""
     sizes = {f"px{size}": str(round(size * scale)) for size in (12, 13, 15, 22)}
     colours = {name: getattr(roles, name) for name in Palette.__slots__ if name != "dark"}
-    return Template((STYLES / "window.qss").read_text(encoding="utf-8")).substitute(colours | sizes)
+    files = {"icons": ICONS.as_posix(), "scheme": "dark" if roles.dark else "light"}
+    return Template((STYLES / "window.qss").read_text(encoding="utf-8")).substitute(colours | sizes | files)

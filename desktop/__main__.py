@@ -1,0 +1,66 @@
+"""``python -m desktop``: reads the command line, without Qt or torch, and opens the window."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib.metadata import version
+from typing import TYPE_CHECKING, NoReturn
+
+from inference.events import Problem
+from inference.settings import DRAFTERS, LARGEST_K, ModelChoice, Speculation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"borrador: {message}\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Open the window; the exit status. A wrong argument exits with 2 and one sentence on standard error."""
+    try:
+        choice, speculation = read_arguments(argv)
+    except Problem as problem:
+        sys.stderr.write(f"borrador: {problem}\n")
+        return 2
+    from desktop.app import run
+
+    return run(choice, speculation)
+
+
+def read_arguments(argv: Sequence[str] | None) -> tuple[ModelChoice, Speculation]:
+    """What the command line asks for. Raises Problem for a value that cannot be."""
+    parser = _Parser(prog="borrador", description="Chat with a language model that drafts for itself.")
+    parser.add_argument("--version", action="version", version=f"Borrador {version('borrador')}")
+    parser.add_argument("--model", default="starter", help="starter, a folder, or owner/name[@revision]")
+    parser.add_argument("--drafter", default="twin", help=" or ".join(DRAFTERS))
+    parser.add_argument(
+        "--k", default="auto", help=f"auto, or how many tokens are drafted in a round (0 to {LARGEST_K})"
+    )
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--exact", action="store_true", help="the same text bit for bit, whatever the draft")
+    mode.add_argument("--fast", action="store_true", help="fastest, near ties may fall differently")
+    parser.add_argument("--context", type=int, default=8192, help="context in tokens")
+    parser.add_argument("--dtype", default="auto", help="auto, bfloat16, float16 or float32")
+    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
+    given = parser.parse_args(argv)
+    exact = True if given.exact else False if given.fast else None
+    choice = ModelChoice(given.model, given.drafter, given.dtype, given.device, given.context, exact)
+    return choice, Speculation(on=given.drafter != "none", k=_draft_length(given.k))
+
+
+def _draft_length(text: str) -> int | None:
+    if text == "auto":
+        return None
+    if text.isdecimal() and int(text) <= LARGEST_K:
+        return int(text)
+    raise Problem("error.setting", field="--k", value=text, allowed=f"auto or a whole number from 0 to {LARGEST_K}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

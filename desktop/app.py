@@ -1,0 +1,85 @@
+"""The composition root: application, translation, colours, worker and window are made here and end here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLibraryInfo, QLocale, QSettings, QTranslator
+from PySide6.QtWidgets import QApplication
+
+from desktop.icons import mark
+from desktop.interrupts import Interrupts
+from desktop.main_window import MainWindow
+from desktop.palette import Palette, palette_for, qt_palette
+from desktop.resources import TRANSLATIONS
+from desktop.worker import Worker, engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtCore import Qt
+
+    from desktop.worker import Session
+    from inference.settings import ModelChoice, Speculation
+
+PATIENCE_MS = 1200
+"""So long the engine's thread may take to end after the window is gone."""
+
+
+def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[], Session] = engine) -> int:
+    """Show the window until it is closed; the exit status."""
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("Borrador")
+    app.setOrganizationName("Borrador")
+    app.setStyle("Fusion")
+    app.setWindowIcon(mark())
+    install_translation(app, QLocale())
+    hints = app.styleHints()
+    palette = palette_for(hints.colorScheme())
+    app.setPalette(qt_palette(palette))
+    worker = Worker(make_session)
+    window = MainWindow(worker, choice, speculation, palette, QSettings())
+
+    def on_scheme(scheme: Qt.ColorScheme) -> None:
+        apply_palette(app, window, palette_for(scheme))
+
+    hints.colorSchemeChanged.connect(on_scheme)
+    window.appeared.connect(worker.start)
+    window.closed.connect(app.quit)
+    interrupts = Interrupts(window.close, app)
+    window.resize(window.sizeHint().boundedTo(app.primaryScreen().availableSize()))
+    window.show()
+    window.load(choice)
+    status = app.exec()
+    worker.close()
+    if not worker.has_ended(PATIENCE_MS):
+        # The thread is inside a call that nothing can interrupt (importing torch, reading weights). Everything worth
+        # keeping is already written; waiting would leave a dead process behind, and destroying a running thread aborts.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    interrupts.close()
+    hints.colorSchemeChanged.disconnect(on_scheme)
+    return status
+
+
+def apply_palette(app: QApplication, window: MainWindow, palette: Palette) -> None:
+    """Other colours, for Qt's own parts and for ours."""
+    app.setPalette(qt_palette(palette))
+    window.apply_palette(palette)
+
+
+def install_translation(app: QApplication, locale: QLocale) -> bool:
+    """Let the program speak the language of ``locale``; True if there is a translation (the source is English)."""
+    QLocale.setDefault(locale)
+    for name, folder in (
+        ("qtbase", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)),
+        ("borrador", str(TRANSLATIONS)),
+    ):
+        translator = QTranslator(app)
+        found = translator.load(locale, name, "_", folder)
+        if found:
+            app.installTranslator(translator)
+    return found

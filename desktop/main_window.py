@@ -1,0 +1,392 @@
+"""The window: puts the parts together, sends what the user does to the worker and shows the events that come back.
+
+It gives every reply a control of its own and drops events of replies that are no longer awaited.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from desktop.body import Body
+from desktop.composer import Composer, Readiness
+from desktop.conversation import Conversation
+from desktop.elided import ElidedLabel
+from desktop.header import Header
+from desktop.loading import Loading
+from desktop.model_menu import ModelMenu
+from desktop.sentences import filled, sentence
+from desktop.settings import preferences as stored
+from desktop.settings.dialog import SettingsDialog
+from desktop.speculation.panel import Panel
+from desktop.status_bar import StatusBar
+from desktop.transcript.view import COLUMN, Transcript
+from desktop.welcome import Welcome
+from inference.events import Failed, Finished, Loaded, LoadFailed, LoadProgress, Notice, Prefill, Round
+from inference.settings import Control, Speculation
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QSettings
+    from PySide6.QtGui import QCloseEvent, QPaintEvent
+
+    from desktop.palette import Palette
+    from desktop.worker import Worker
+    from inference.events import Event
+    from inference.settings import ModelChoice
+
+FLUSH_MS = 25
+SLOWEST_FLUSH_MS = 250
+SHARE_OF_TIME = 4
+"""Showing text may take at most one part in so many of the window's time."""
+
+
+class MainWindow(QMainWindow):
+    """``appeared`` comes once, after the window was painted; ``closed`` once, when it is gone."""
+
+    appeared = Signal()
+    closed = Signal()
+
+    def __init__(
+        self,
+        worker: Worker,
+        choice: ModelChoice,
+        speculation: Speculation,
+        palette: Palette,
+        settings: QSettings,
+    ) -> None:
+        super().__init__()
+        self._worker = worker
+        self._settings = settings
+        self._preferences = stored.read(settings)
+        self._roles = palette
+        self._conversation = Conversation()
+        self._control: Control | None = None
+        self._loaded: Loaded | None = None
+        self._is_loading = False
+        self._is_stopping = False
+        self._has_appeared = False
+        self._is_closed = False
+        self._flush_timer = QTimer(self)
+        self._flush_timer.setSingleShot(True)
+        self._flush_timer.setInterval(FLUSH_MS)
+        self._build(choice, speculation)
+        self._connect()
+        self.apply_palette(palette)
+        self._show_state()
+        self.composer.setFocus()
+
+    # Commands
+
+    def load(self, choice: ModelChoice) -> None:
+        """Load a model; a reply still being written is ended."""
+        self._is_loading = True
+        self._is_stopping = self._conversation.is_writing
+        self._loaded = None
+        self.status_bar.show_loaded(None)
+        self.loading.show_waiting()
+        self._worker.load(choice)
+        self._show_state()
+
+    def ask(self, text: str) -> None:
+        """Put a question and have it answered."""
+        if self._loaded is None or self._conversation.is_writing:
+            return
+        turn = self._conversation.ask(text)
+        self.pages.setCurrentWidget(self.transcript)
+        self.transcript.show_question(turn.question)
+        self.transcript.follow()
+        self._write_reply()
+
+    def again(self) -> None:
+        """Have the last question answered anew."""
+        if self._loaded is None or self._conversation.is_writing or self._conversation.last is None:
+            return
+        self.transcript.drop_reply()
+        self._conversation.again()
+        self._write_reply()
+
+    def stop(self) -> None:
+        """End the reply; it shows at once, and nothing more is shown but what the engine ends with."""
+        if self._conversation.is_writing and not self._is_stopping:
+            self._is_stopping = True
+            self._worker.stop()
+            self._flush_timer.stop()
+            self._show_state()
+
+    def new_chat(self) -> None:
+        """Begin anew; events of the old chat are no longer awaited."""
+        self._worker.stop()
+        self._conversation.clear()
+        self._is_stopping = False
+        self._flush_timer.stop()
+        self.transcript.show_turns(())
+        self.panel.show_reply(None)
+        self.header.show_round(None)
+        self.pages.setCurrentWidget(self.welcome)
+        self._show_state()
+        self.composer.setFocus()
+
+    def toggle_panel(self) -> None:
+        """Open or close the rounds."""
+        self._show_panel(self.panel.isHidden())
+
+    def copy_reply(self, turn: int) -> None:
+        """Put the text of a reply on the clipboard, as the model wrote it."""
+        for one in self._conversation.turns:
+            if one.reply.turn == turn:
+                QGuiApplication.clipboard().setText(one.reply.text)
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Other colours, everywhere."""
+        from desktop.palette import style_sheet
+
+        self._roles = palette
+        self.setStyleSheet(style_sheet(palette, self._preferences.scale))
+        for part in (self.header, self.panel):
+            part.apply_palette(palette)
+        self.transcript.apply_look(palette, self._preferences.scale, self._conversation.turns)
+
+    # Events
+
+    def on_event(self, event: Event) -> None:
+        """Show what the engine did."""
+        if isinstance(event, LoadProgress):
+            self.loading.show_progress(event)
+        elif isinstance(event, LoadFailed):
+            self._is_loading = False
+            self.loading.show_failure(event)
+            self._show_state()
+        elif isinstance(event, Loaded):
+            self._on_loaded(event)
+        elif self._conversation.record(event):
+            if isinstance(event, Round):
+                self._schedule_flush()
+            elif isinstance(event, Prefill):
+                self._show_state()
+            elif isinstance(event, Finished | Failed):
+                self._on_reply_over()
+
+    def _on_loaded(self, event: Loaded) -> None:
+        self._is_loading = False
+        self._loaded = event
+        self.loading.hide()
+        self.status_bar.show_loaded(event)
+        self.header.show_model(event.name)
+        self.header.show_largest_k(event.largest_k)
+        reason = "" if event.no_drafter is None else sentence(Notice("speculation.none", {"reason": ""}))
+        if event.no_drafter is not None:
+            reason = self.tr("Off: {reason}").format(reason=sentence(event.no_drafter))
+        self.header.show_drafting_possible(event.drafter != "none", reason)
+        self._show_status(reason or self._speculation_in_words())
+        self._show_state()
+
+    def _on_reply_over(self) -> None:
+        self._flush_timer.stop()
+        self._is_stopping = False
+        self._refresh_figures()
+        self.transcript.finish()
+        self._show_state()
+
+    # Within
+
+    def _write_reply(self) -> None:
+        turn = self._conversation.turns[-1]
+        self._is_stopping = False
+        self._control = Control(self.header.speculation)
+        self.transcript.begin_reply(turn.reply)
+        self.panel.show_reply(turn.reply)
+        request = self._conversation.request(self._preferences.sampling, self._preferences.max_new_tokens)
+        self._worker.reply(request, self._control)
+        self._show_state()
+
+    def _schedule_flush(self) -> None:
+        if not self._is_stopping and not self._flush_timer.isActive():
+            self._flush_timer.start()
+
+    def _flush(self) -> None:
+        """Show the text and figures that came since; the slower that is, the longer until the next time."""
+        begun = perf_counter()
+        self.transcript.extend()
+        self._refresh_figures()
+        spent_ms = 1000 * (perf_counter() - begun)
+        self._flush_timer.setInterval(round(min(SLOWEST_FLUSH_MS, max(FLUSH_MS, SHARE_OF_TIME * spent_ms))))
+
+    def _refresh_figures(self) -> None:
+        self.panel.refresh()
+        last = self._conversation.last
+        if last is not None and last.reply.rounds:
+            newest = last.reply.rounds[-1]
+            self.header.show_round(newest)
+            self._show_status(sentence(newest.status))
+        if self._conversation.is_writing:
+            self._show_state_words()
+
+    def _on_speculation_changed(self, speculation: Speculation) -> None:
+        if self._control is not None:
+            self._control.speculation = speculation
+        if not self._conversation.is_writing:
+            self.header.show_round(None)
+            self._show_status(self._speculation_in_words())
+
+    def _on_pointed(self, index: int) -> None:
+        last = self._conversation.last
+        self.transcript.light(last.reply if last is not None and index >= 0 else None, index)
+
+    def _on_escape(self) -> None:
+        if self._conversation.is_writing:
+            self.stop()
+        elif self.body.is_sheet:
+            self._show_panel(False)
+
+    def _show_panel(self, is_shown: bool) -> None:
+        self.body.show_panel(is_shown)
+        self.header.rounds.setChecked(is_shown)
+
+    def _on_suggestion(self, text: str) -> None:
+        self.composer.put(text)
+        self.composer.setFocus()
+
+    def _show_settings(self) -> None:
+        dialog = SettingsDialog(self._preferences, self)
+        dialog.accepted.connect(lambda: self._on_preferences(dialog.chosen()))
+        dialog.open()
+
+    def _on_preferences(self, preferences: stored.Preferences) -> None:
+        changed_size = preferences.text_size != self._preferences.text_size
+        self._preferences = preferences
+        stored.write(self._settings, preferences)
+        if changed_size:
+            self.apply_palette(self._roles)
+
+    def _speculation_in_words(self) -> str:
+        speculation = self.header.speculation
+        if not speculation.on:
+            return sentence(Notice("speculation.off"))
+        if speculation.k == 0:
+            return sentence(Notice("speculation.zero"))
+        return self.tr("On: drafts begin with the next reply")
+
+    def _show_status(self, words: str) -> None:
+        self.status_line.setText(words)
+        self.status_line.setToolTip(words)
+
+    def _show_state(self) -> None:
+        if self._conversation.is_writing:
+            readiness = Readiness.STOPPING if self._is_stopping else Readiness.WRITING
+        else:
+            readiness = Readiness.WAITING if self._loaded is None else Readiness.READY
+        self.composer.show_readiness(readiness)
+        self._show_state_words()
+
+    def _show_state_words(self) -> None:
+        last = self._conversation.last
+        reading = last.reply.prefill if last is not None and not last.reply.rounds else None
+        if self._is_loading:
+            words = self.tr("loading")
+        elif self._conversation.is_writing and self._is_stopping:
+            words = self.tr("stopping")
+        elif self._conversation.is_writing and reading is not None and reading.total:
+            words = filled(self.tr("reading {percent:.0f} %"), percent=100 * reading.done / reading.total)
+        elif self._conversation.is_writing:
+            words = self.tr("writing")
+        else:
+            words = self.tr("no model") if self._loaded is None else self.tr("ready")
+        self.status_bar.show_state(words)
+
+    # Construction
+
+    def _build(self, choice: ModelChoice, speculation: Speculation) -> None:
+        self.setWindowTitle("Borrador")
+        self.menu = ModelMenu(choice, self)
+        self.header = Header(self._roles, speculation, self.menu, self)
+        self.welcome = Welcome(self)
+        self.transcript = Transcript(self._roles, self._preferences.scale, self)
+        self.pages = QStackedWidget(self)
+        self.pages.addWidget(self.welcome)
+        self.pages.addWidget(self.transcript)
+        self.loading = Loading(self)
+        self.composer = Composer(self)
+        self.status_line = ElidedLabel(self)
+        self.status_line.setObjectName("statusLine")
+        self.panel = Panel(self._roles, self)
+        self.status_bar = StatusBar(self)
+        below = QWidget(self)
+        below.setMaximumWidth(COLUMN + 32)
+        low = QVBoxLayout(below)
+        low.setContentsMargins(16, 4, 16, 8)
+        low.setSpacing(8)
+        for part in (self.loading, self.composer, self.status_line):
+            low.addWidget(part)
+        page = QWidget(self)
+        middle = QVBoxLayout(page)
+        middle.setContentsMargins(0, 0, 0, 0)
+        middle.setSpacing(0)
+        middle.addWidget(self.pages, 1)
+        centred = QVBoxLayout()
+        centred.addWidget(below)
+        middle.addLayout(centred)
+        self._below = below
+        self._page = page
+        self.body = Body(self)
+        self.body.hold(page, self.panel)
+        whole = QWidget(self)
+        column = QVBoxLayout(whole)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addWidget(self.body, 1)
+        column.addWidget(self.status_bar)
+        self.setCentralWidget(whole)
+        self.setMinimumSize(420, 360)
+
+    def _connect(self) -> None:
+        queued = Qt.ConnectionType.AutoConnection
+        self._worker.happened.connect(self.on_event, queued)
+        self._flush_timer.timeout.connect(self._flush)
+        self.menu.chosen.connect(self.load)
+        self.header.speculation_changed.connect(self._on_speculation_changed)
+        self.header.new_chat_wanted.connect(self.new_chat)
+        self.header.settings_wanted.connect(self._show_settings)
+        self.header.panel_wanted.connect(self.toggle_panel)
+        self.welcome.chosen.connect(self._on_suggestion)
+        self.composer.submitted.connect(self.ask)
+        self.composer.stop_wanted.connect(self.stop)
+        self.loading.retry_wanted.connect(lambda: self.load(self.menu.choice))
+        self.loading.folder_wanted.connect(self.menu.ask_for_folder)
+        self.transcript.copy_requested.connect(self.copy_reply)
+        self.transcript.again_requested.connect(self.again)
+        self.panel.pointed.connect(self._on_pointed)
+        self.panel.colour_wanted.connect(self.transcript.colour)
+        self.panel.close_wanted.connect(self.toggle_panel)
+        for keys, command in (
+            ("Ctrl+J", self.toggle_panel),
+            ("Ctrl+N", self.new_chat),
+            ("Ctrl+R", self.again),
+            ("Ctrl+,", self._show_settings),
+            ("Ctrl+Q", self.close),
+            ("Esc", self._on_escape),
+        ):
+            QShortcut(QKeySequence(keys), self, command)
+
+    # Qt
+
+    def sizeHint(self) -> QSize:
+        return QSize(1180, 780)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._has_appeared:
+            self._has_appeared = True
+            QTimer.singleShot(0, self.appeared.emit)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        event.accept()
+        if not self._is_closed:
+            self._is_closed = True
+            self._flush_timer.stop()
+            self._worker.close()
+            self.closed.emit()

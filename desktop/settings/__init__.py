@@ -1,0 +1,1 @@
+"""Settings a person can change, and the dialog for them."""

@@ -1,0 +1,1 @@
+"""What speculation does: the switch, the strip of rounds, the live figures."""

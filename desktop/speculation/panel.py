@@ -1,0 +1,168 @@
+"""The rounds panel: strip, what the pointed round did, live figures, and the switch that colours the text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+
+from desktop.icons import icon
+from desktop.sentences import filled, sentence
+from desktop.speculation.legend import Legend
+from desktop.speculation.strip import Strip
+from desktop.speculation.switch import Switch
+
+if TYPE_CHECKING:
+    from desktop.conversation import Reply
+    from desktop.palette import Palette
+    from inference.events import Round
+
+
+class Panel(QFrame):
+    """Shows the rounds of one reply. ``pointed`` carries the index of a round, -1 for none."""
+
+    pointed = Signal(int)
+    colour_wanted = Signal(bool)
+    close_wanted = Signal()
+
+    def __init__(self, palette: Palette, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("panel")
+        self._reply: Reply | None = None
+        self._shown = 0
+        title = QLabel(self.tr("Rounds"), self)
+        title.setObjectName("heading")
+        self.close_button = QToolButton(self)
+        self.close_button.setAccessibleName(self.tr("Close the rounds"))
+        self.close_button.setToolTip(self.tr("Close the rounds (Ctrl+J)"))
+        self.close_button.clicked.connect(self.close_wanted)
+        self.strip = Strip(palette, self)
+        self.strip.pointed.connect(self._on_pointed)
+        self._scroll = QScrollArea(self)
+        self._scroll.setObjectName("stripScroll")
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._scroll.setWidget(self.strip)
+        self._scroll.setMinimumHeight(60)
+        self._scroll.verticalScrollBar().rangeChanged.connect(self._follow)
+        self.about = QLabel(self)
+        self.about.setObjectName("quiet")
+        self.about.setWordWrap(True)
+        self.about.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
+        self.about.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.status = QLabel(self)
+        self.status.setWordWrap(True)
+        self.colour = Switch(self.tr("Colour the text"), palette, self)
+        self.colour.toggled.connect(self.colour_wanted)
+        self.legend = Legend(palette, self)
+        self.figures = {name: QLabel("–", self) for name in ("accepted", "tokens", "rate", "plain", "draft", "verify")}
+        head = QHBoxLayout()
+        head.addWidget(title, 1)
+        head.addWidget(self.close_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 12, 12)
+        column.setSpacing(8)
+        column.addLayout(head)
+        column.addWidget(self._scroll, 1)
+        column.addWidget(self.about)
+        column.addLayout(self._grid())
+        column.addWidget(self.status)
+        column.addWidget(self.colour, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.legend)
+        self.apply_palette(palette)
+        self.show_reply(None)
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Other colours."""
+        self.close_button.setIcon(icon("x", palette.muted))
+        for part in (self.strip, self.colour, self.legend):
+            part.apply_palette(palette)
+
+    def show_reply(self, reply: Reply | None) -> None:
+        """Show the rounds of this reply from now on."""
+        self._reply = reply
+        self._shown = 0
+        self.strip.clear()
+        for label in self.figures.values():
+            label.setText("–")
+        self.status.clear()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take in the rounds that came since."""
+        new = self._reply.rounds[self._shown :] if self._reply else []
+        if new:
+            self._shown += len(new)
+            self.strip.add(new)
+            self._show_figures(new[-1])
+        if len(self.strip.rounds) == len(new):
+            self._describe(-1)
+
+    def sizeHint(self) -> QSize:
+        return QSize(296, 480)
+
+    def _show_figures(self, last: Round) -> None:
+        reply = self._reply
+        if reply is None:
+            return
+        say = self.figures
+        if last.acceptance is not None:
+            say["accepted"].setText(filled("{percent:.0f} %", percent=100 * last.acceptance))
+        say["tokens"].setText(filled("{count:.1f}", count=last.tokens_per_round))
+        say["rate"].setText(filled(self.tr("{rate:.0f} tok/s"), rate=last.tokens_per_second))
+        say["plain"].setText(filled(self.tr("about {rate:.0f} tok/s"), rate=last.plain_tokens_per_second))
+        if last.drafted:
+            each = last.draft_ms / last.drafted
+            say["draft"].setText(filled(self.tr("{each:.1f} ms x {count}"), each=each, count=last.drafted))
+        else:
+            say["draft"].setText("–")
+        say["verify"].setText(filled(self.tr("{ms:.1f} ms"), ms=last.verify_ms))
+        self.status.setText(sentence(last.status))
+
+    def _on_pointed(self, index: int) -> None:
+        self._describe(index)
+        self.pointed.emit(index)
+        if index >= 0:
+            centre = self.strip.place_of(index).center().toPoint()
+            self._scroll.ensureVisible(centre.x(), centre.y(), 10, 20)
+
+    def _describe(self, index: int) -> None:
+        shown = next((r for r in self.strip.rounds if r.index == index), None)
+        if shown is not None:
+            words = self.tr("Round {number}: K {k}, {accepted} of {drafted} accepted.")
+            times = self.tr("Draft {draft:.1f} ms, verify {verify:.1f} ms.")
+            counts = filled(words, number=shown.index + 1, k=shown.k, accepted=shown.accepted, drafted=shown.drafted)
+            self.about.setText(f"{counts}\n{filled(times, draft=shown.draft_ms, verify=shown.verify_ms)}")
+        elif self.strip.rounds:
+            self.about.setText(self.tr("Point at a round to see its words."))
+        else:
+            self.about.setText(self.tr("A round is one draft and its check. The first reply will fill this strip."))
+
+    def _grid(self) -> QGridLayout:
+        names = {
+            "accepted": self.tr("Accepted"),
+            "tokens": self.tr("Tokens a round"),
+            "rate": self.tr("Speed"),
+            "plain": self.tr("Without speculation"),
+            "draft": self.tr("Draft"),
+            "verify": self.tr("Verify"),
+        }
+        grid = QGridLayout()
+        grid.setVerticalSpacing(4)
+        grid.setColumnStretch(0, 1)
+        for row, (key, words) in enumerate(names.items()):
+            name = QLabel(words, self)
+            name.setObjectName("quiet")
+            value = self.figures[key]
+            value.setAccessibleName(words)
+            value.setObjectName("figure")
+            grid.addWidget(name, row, 0)
+            grid.addWidget(value, row, 1, Qt.AlignmentFlag.AlignRight)
+        return grid
+
+    def _follow(self, _low: int, high: int) -> None:
+        self._scroll.verticalScrollBar().setValue(high)

@@ -1,0 +1,66 @@
+"""The lowest line: device, threads, memory, mode, and what the program is doing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import psutil
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from desktop.elided import ElidedLabel
+from desktop.sentences import filled, sentence
+
+if TYPE_CHECKING:
+    from inference.events import Loaded
+
+GB = 1e9
+EVERY_MS = 2000
+
+
+class StatusBar(QFrame):
+    """Facts to the left, the state to the right."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("statusBar")
+        self._process = psutil.Process()
+        self._total = psutil.virtual_memory().total
+        self._machine = ""
+        self.mode = ElidedLabel(self)
+        self.facts = ElidedLabel(self)
+        self.state = ElidedLabel(self)
+        self.state.setAccessibleName(self.tr("State"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 4, 16, 4)
+        row.setSpacing(8)
+        row.addWidget(self.state)
+        row.addWidget(self.mode)
+        row.addWidget(self.facts, 1)
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._show_facts)
+        self._timer.start(EVERY_MS)
+        self._show_facts()
+
+    def show_loaded(self, loaded: Loaded | None) -> None:
+        """The machine and mode of the model that is ready, or of none."""
+        if loaded is None:
+            self._machine = ""
+            self.mode.clear()
+        else:
+            self._machine = loaded.device_name
+            if loaded.device == "cpu":
+                self._machine += " · " + filled(self.tr("{count} threads"), count=loaded.threads)
+            self.mode.setText("· " + (self.tr("exact") if loaded.mode == "exact" else self.tr("fast")))
+            self.mode.setToolTip(sentence(loaded.mode_notice))
+        self._show_facts()
+
+    def show_state(self, words: str) -> None:
+        """What is going on, in a word."""
+        self.state.setText(words)
+
+    def _show_facts(self) -> None:
+        used = self._process.memory_info().rss
+        memory = filled(self.tr("{used:.1f} of {total:.0f} GB memory"), used=used / GB, total=self._total / GB)
+        self.facts.setText("· " + " · ".join(filter(None, (self._machine, memory))))
+        self.facts.setToolTip(self.facts.text())

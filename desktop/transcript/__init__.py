@@ -1,0 +1,1 @@
+"""The page: questions and replies as one long text."""

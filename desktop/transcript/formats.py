@@ -1,0 +1,171 @@
+"""How each kind of text looks: block and character formats made from the palette and the text size."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QFontMetricsF,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextFormat,
+    QTextLength,
+    QTextTableFormat,
+)
+
+if TYPE_CHECKING:
+    from desktop.palette import Palette
+    from desktop.transcript.markdown import Block, Run
+    from inference.events import Origin
+
+GROUND = QTextFormat.Property.UserProperty + 1
+"""Block property: the ground painted behind the block, a `Ground`."""
+GROUND_GROUP = QTextFormat.Property.UserProperty + 2
+"""Block property: blocks of one number share one ground."""
+CONTINUES = QTextFormat.Property.UserProperty + 3
+"""Block property: the block goes on with the paragraph before it; a space stood between them."""
+INDENT = 22.0
+PADDING = 14.0
+
+
+class Ground(IntEnum):
+    """What stands behind a block."""
+
+    PAGE = 0
+    USER = 1
+    CODE = 2
+    QUOTE = 3
+    RULE = 4
+
+
+class Formats:
+    """All formats of the page for one palette and text size."""
+
+    def __init__(self, palette: Palette, scale: float, font: QFont) -> None:
+        self.palette = palette
+        self.font = QFont(font)
+        self.font.setPixelSize(round(15 * scale))
+        self._fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families()
+        self._scale = scale
+        self._group = 0
+        self.lit = QColor(palette.user)
+
+    def body(self) -> QTextCharFormat:
+        """Text for reading."""
+        return self._text(15, self.palette.text)
+
+    def small(self, colour: str | None = None) -> QTextCharFormat:
+        """The quiet line and labels."""
+        return self._text(12, colour or self.palette.muted)
+
+    def action(self, href: str) -> QTextCharFormat:
+        """A word that can be pressed."""
+        look = self._text(13, self.palette.accent)
+        look.setAnchor(True)
+        look.setAnchorHref(href)
+        return look
+
+    def run(self, run: Run, block: Block) -> QTextCharFormat:
+        """The style of one run of markdown."""
+        look = self.body()
+        if run.code or block.kind == "code":
+            look.setFontFamilies(self._fixed)
+            look.setProperty(QTextFormat.Property.FontPixelSize, round(13.5 * self._scale))
+            if block.kind != "code":
+                look.setBackground(QColor(self.palette.user))
+        if block.kind == "heading":
+            size = {1: 21, 2: 19, 3: 17}.get(block.level, 15)
+            look.setProperty(QTextFormat.Property.FontPixelSize, round(size * self._scale))
+        if run.bold or block.kind == "heading":
+            look.setFontWeight(QFont.Weight.DemiBold)
+        look.setFontItalic(run.italic)
+        look.setFontStrikeOut(run.struck)
+        if run.link:
+            look.setForeground(QColor(self.palette.accent))
+            look.setAnchor(True)
+            look.setAnchorHref(run.link)
+            look.setToolTip(run.link)
+        return look
+
+    def paragraph(self, top: float = 0, bottom: float = 0) -> QTextBlockFormat:
+        """A paragraph of the page."""
+        block = QTextBlockFormat()
+        block.setLineHeight(135.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+        block.setTopMargin(top)
+        block.setBottomMargin(bottom)
+        return block
+
+    def grounded(self, ground: Ground, *, is_new: bool, indent: int = 0) -> QTextBlockFormat:
+        """A paragraph on a ground of its own; `is_new` begins another ground."""
+        if is_new:
+            self._group += 1
+        block = self.paragraph()
+        block.setProperty(GROUND, int(ground))
+        block.setProperty(GROUND_GROUP, self._group)
+        block.setLeftMargin(PADDING + indent * INDENT)
+        block.setRightMargin(PADDING)
+        return block
+
+    def block(self, block: Block) -> QTextBlockFormat:
+        """The layout of one block of markdown (code blocks are laid out line by line with `grounded`)."""
+        look = self.paragraph(bottom=9)
+        look.setLeftMargin(block.indent * INDENT)
+        if block.kind == "heading":
+            look.setTopMargin(8)
+            look.setHeadingLevel(block.level)
+        if block.marker:
+            look.setTextIndent(-QFontMetricsF(self.font).horizontalAdvance(block.marker + " "))
+        if block.indent:
+            look.setBottomMargin(5)
+        if block.kind == "rule":
+            look.setProperty(GROUND, int(Ground.RULE))
+        elif block.quoted:
+            look.setProperty(GROUND, int(Ground.QUOTE))
+        return look
+
+    def sliver(self) -> QTextBlockFormat:
+        """The empty lines that Qt needs around a table, made low."""
+        block = QTextBlockFormat()
+        block.setLineHeight(6, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        return block
+
+    def table(self, block: Block) -> QTextTableFormat:
+        """Thin lines, some air."""
+        look = QTextTableFormat()
+        look.setBorderCollapse(True)
+        look.setBorder(1)
+        look.setBorderBrush(QColor(self.palette.line))
+        look.setCellPadding(6)
+        look.setCellSpacing(0)
+        look.setLeftMargin(block.indent * INDENT)
+        look.setHeaderRowCount(1)
+        look.setWidth(QTextLength(QTextLength.Type.VariableLength, 0))
+        return look
+
+    def origin(self, origin: Origin, *, on_user: bool) -> QTextCharFormat | None:
+        """How a token of this origin is shown when the text is coloured: colour and underline; None for a plain one."""
+        roles = self.palette
+        style = QTextCharFormat.UnderlineStyle
+        looks = {
+            "accepted": (roles.accepted, style.SingleUnderline),
+            "correction": (roles.correction_on_user if on_user else roles.correction, style.DashUnderline),
+            "bonus": (roles.bonus, style.DotLine),
+        }
+        if origin not in looks:
+            return None
+        colour, underline = looks[origin]
+        look = QTextCharFormat()
+        look.setForeground(QColor(colour))
+        look.setUnderlineStyle(underline)
+        look.setUnderlineColor(QColor(colour))
+        return look
+
+    def _text(self, pixels: float, colour: str) -> QTextCharFormat:
+        look = QTextCharFormat()
+        look.setProperty(QTextFormat.Property.FontPixelSize, round(pixels * self._scale))
+        look.setForeground(QColor(colour))
+        return look

@@ -1,0 +1,371 @@
+"""The page: one text that grows at its end, stays where the reader reads, and never loads anything.
+
+It is told what to show; it does not know the engine or the window.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QMimeData, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QTextBrowser, QTextEdit, QToolButton, QWidget
+
+from desktop.icons import icon
+from desktop.sentences import sentence
+from desktop.transcript.colours import OriginColours
+from desktop.transcript.figures import quiet_line
+from desktop.transcript.formats import CONTINUES, Formats, Ground
+from desktop.transcript.grounds import paint_grounds
+from desktop.transcript.markdown import parse
+from desktop.transcript.passage import Passage
+from desktop.transcript.writing import begin_block, write_blocks, write_lines, write_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtGui import QPaintEvent, QResizeEvent
+
+    from desktop.conversation import Reply, Turn
+    from desktop.palette import Palette
+
+COLUMN = 760
+"""Width of the text column, in pixels."""
+MARGIN = 16
+NEAR_END = 3
+ACTION = "borrador"
+
+
+class Transcript(QTextBrowser):
+    """All turns of the chat in one document."""
+
+    copy_requested = Signal(int)
+    again_requested = Signal()
+
+    def __init__(self, palette: Palette, scale: float, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("transcript")
+        self.setAccessibleName(self.tr("Chat"))
+        self.setOpenLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setFrameShape(QTextBrowser.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.document().setDocumentMargin(0)
+        self._formats = Formats(palette, scale, self.font())
+        self._passages: list[Passage] = []
+        self._again: tuple[int, int] | None = None
+        self._is_following = True
+        self._colours = OriginColours(self, self._formats, self.passage_at)
+        self._is_coloured = False
+        self._lit: tuple[Reply, int] | None = None
+        self._latest = QToolButton(self)
+        self._latest.setObjectName("latest")
+        self._latest.setAccessibleName(self.tr("Go to the latest text"))
+        self._latest.setToolTip(self.tr("Go to the latest text"))
+        self._latest.clicked.connect(self.follow)
+        self._latest.hide()
+        self.anchorClicked.connect(self._on_link)
+        bar = self.verticalScrollBar()
+        bar.valueChanged.connect(self._on_scrolled)
+        bar.rangeChanged.connect(self._on_range_changed)
+        self.apply_look(palette, scale, ())
+
+    # What is shown
+
+    def apply_look(self, palette: Palette, scale: float, turns: Iterable[Turn]) -> None:
+        """Show everything anew in other colours or another size."""
+        self._formats = Formats(palette, scale, self.font())
+        self._colours.formats = self._formats
+        self.document().setDefaultFont(self._formats.font)
+        self._latest.setIcon(icon("arrow-down", palette.text))
+        self.show_turns(turns)
+
+    def show_turns(self, turns: Iterable[Turn]) -> None:
+        """Show these turns and nothing else."""
+        self._passages = []
+        self._again = None
+        self._lit = None
+        self.clear()
+        self._keep_selection_when_text_is_added()
+        self._lay_out_column()
+        for turn in turns:
+            self.show_question(turn.question)
+            self.begin_reply(turn.reply)
+            if turn.reply.is_over:
+                self.finish()
+            else:
+                self.extend()
+        self.follow()
+
+    def show_question(self, question: str) -> None:
+        """Add a question at the end."""
+        with _Edit(self) as cursor:
+            self._remove_again(cursor)
+            label = self._formats.paragraph(top=0 if self.document().isEmpty() else 18, bottom=4)
+            write_lines(cursor, [self.tr("You")], [label], self._formats.small())
+            lines = question.split("\n")
+            looks = [self._formats.grounded(Ground.USER, is_new=at == 0) for at in range(len(lines))]
+            looks[0].setTopMargin(10)
+            looks[-1].setBottomMargin(22)
+            write_lines(cursor, lines, looks, self._formats.body())
+
+    def begin_reply(self, reply: Reply) -> None:
+        """A reply will be added at the end."""
+        with _Edit(self) as cursor:
+            begin_block(cursor, self._formats.paragraph(), self._formats.body())
+            self._passages.append(Passage(reply, cursor.position()))
+
+    def extend(self) -> None:
+        """Show what was added to the last reply since; paragraphs that are complete are laid out for good."""
+        passage = self._passages[-1]
+        text = passage.reply.wide
+        if len(text) == passage.shown:
+            return
+        cut = passage.cutter.advance(text)
+        with _Edit(self) as cursor:
+            if cut > passage.settled:
+                self._settle(cursor, passage, cut)
+                self._write_tail(cursor, passage, cut, text)
+            else:
+                self._write_tail(cursor, passage, passage.shown, text)
+
+    def finish(self) -> None:
+        """Lay out the last reply to its end and put its figures, or what went wrong, under it."""
+        passage = self._passages[-1]
+        reply = passage.reply
+        with _Edit(self) as cursor:
+            if reply.wide:
+                self._settle(cursor, passage, len(reply.wide))
+            for notice in reply.notes:
+                write_lines(cursor, [sentence(notice)], [self._formats.paragraph(bottom=4)], self._formats.small())
+            if reply.failure is not None:
+                look = self._formats.small(self._formats.palette.danger)
+                write_lines(cursor, [sentence(reply.failure)], [self._formats.paragraph(top=4, bottom=4)], look)
+            if reply.finished is not None:
+                line = quiet_line(reply.finished)
+                write_lines(cursor, [line], [self._formats.paragraph(top=4, bottom=2)], self._formats.small())
+            self._write_actions(cursor, reply)
+        self._show_lit()
+
+    def drop_reply(self) -> None:
+        """Take the last reply away with everything under it."""
+        passage = self._passages.pop()
+        self._again = None
+        self.light(None, 0)
+        with _Edit(self) as cursor:
+            cursor.setPosition(passage.start)
+            cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+            cursor.removeSelectedText()
+
+    # What is marked
+
+    def colour(self, is_coloured: bool) -> None:
+        """Show or hide the origin of every token."""
+        if is_coloured != self._is_coloured:
+            self._is_coloured = is_coloured
+            self._colours.setDocument(self.document() if is_coloured else None)
+
+    def light(self, reply: Reply | None, index: int) -> None:
+        """Light the tokens of one round, or none."""
+        lit = None if reply is None else (reply, index)
+        if lit != self._lit:
+            self._lit = lit
+            self._show_lit()
+
+    def lit_text(self) -> str:
+        """The text that is lit now."""
+        return "".join(selection.cursor.selectedText() for selection in self.extraSelections())
+
+    def passage_at(self, position: int) -> Passage | None:
+        """The reply in whose part of the document this position lies."""
+        at = bisect_right(self._passages, position, key=lambda p: p.start) - 1
+        return self._passages[at] if at >= 0 else None
+
+    # Where the reader is
+
+    @property
+    def is_following(self) -> bool:
+        """Whether the view stays at the end as text is added."""
+        return self._is_following
+
+    def follow(self) -> None:
+        """Go to the end and stay there."""
+        self._is_following = True
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.maximum())
+        self._latest.hide()
+
+    # Qt
+
+    def loadResource(self, type: int, name: QUrl | str) -> object:
+        """Nothing is ever read or fetched for the page."""
+        return QByteArray()
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """The selected text as it was written: Qt's own way turns no-break spaces into plain ones."""
+        cursor = self.textCursor()
+        data = QMimeData()
+        data.setText(_selected(self.document(), cursor.selectionStart(), cursor.selectionEnd()))
+        return data
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        paint_grounds(self, self._formats.palette, event.rect())
+        super().paintEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_out_column()
+        self._latest.move(self.width() // 2 - self._latest.width() // 2, self.height() - self._latest.height() - 12)
+
+    def clear(self) -> None:
+        self.setExtraSelections([])
+        super().clear()
+
+    # Within
+
+    def _settle(self, cursor: QTextCursor, passage: Passage, cut: int) -> None:
+        text = passage.reply.wide
+        selection = _Selection(self, passage)
+        cursor.setPosition(passage.tail)
+        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        passage.forget_tail()
+        write_blocks(cursor, parse(text, passage.settled, cut), self._formats, passage)
+        passage.settled = passage.shown = cut
+        if cut < len(text):
+            begin_block(cursor, self._formats.paragraph(), self._formats.body())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        passage.tail = cursor.position()
+        selection.restore()
+
+    def _write_tail(self, cursor: QTextCursor, passage: Passage, start: int, text: str) -> None:
+        selection = _Selection(self, passage)
+        write_plain(cursor, start, text[start:], self._formats, passage)
+        passage.shown = len(text)
+        selection.restore()
+
+    def _write_actions(self, cursor: QTextCursor, reply: Reply) -> None:
+        begin_block(cursor, self._formats.paragraph(bottom=6), self._formats.small())
+        if reply.text:
+            cursor.insertText(self.tr("Copy"), self._formats.action(f"{ACTION}:copy/{reply.turn}"))
+            cursor.insertText("    ", self._formats.small())
+        start = cursor.position()
+        cursor.insertText(self.tr("Again"), self._formats.action(f"{ACTION}:again"))
+        self._again = start, cursor.position()
+
+    def _remove_again(self, cursor: QTextCursor) -> None:
+        """Only the last reply can be written again."""
+        if self._again is not None:
+            cursor.setPosition(self._again[0])
+            cursor.setPosition(self._again[1], QTextCursor.MoveMode.KeepAnchor)
+            cursor.insertText("\u200b", self._formats.small())
+            self._again = None
+
+    def _show_lit(self) -> None:
+        marks = []
+        if self._lit is not None:
+            reply, index = self._lit
+            passage = next((p for p in self._passages if p.reply is reply), None)
+            for span in reply.spans_of_round(index) if passage else ():
+                for start, end in passage.ranges(span.start, span.end) if passage else ():
+                    mark = QTextEdit.ExtraSelection()
+                    cursor = QTextCursor(self.document())
+                    cursor.setPosition(start)
+                    cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+                    look = self._formats.origin(span.origin, on_user=True) or self._formats.body()
+                    look.setBackground(self._formats.lit)
+                    mark.cursor, mark.format = cursor, look
+                    marks.append(mark)
+        self.setExtraSelections(marks)
+
+    def _lay_out_column(self) -> None:
+        frame = self.document().rootFrame()
+        look = frame.frameFormat()
+        side = max(MARGIN, (self.viewport().width() - COLUMN) // 2)
+        if (look.leftMargin(), look.topMargin()) != (side, MARGIN):
+            look.setLeftMargin(side)
+            look.setRightMargin(side)
+            look.setTopMargin(MARGIN)
+            look.setBottomMargin(MARGIN)
+            frame.setFrameFormat(look)
+
+    def _keep_selection_when_text_is_added(self) -> None:
+        cursor = self.textCursor()
+        cursor.setKeepPositionOnInsert(True)
+        self.setTextCursor(cursor)
+
+    def _on_scrolled(self, value: int) -> None:
+        self._is_following = value >= self.verticalScrollBar().maximum() - NEAR_END
+        self._latest.setVisible(not self._is_following)
+
+    def _on_range_changed(self, _low: int, high: int) -> None:
+        if self._is_following:
+            self.verticalScrollBar().setValue(high)
+
+    def _on_link(self, url: QUrl) -> None:
+        if url.scheme() == ACTION:
+            name, _, number = url.path().partition("/")
+            if name == "copy":
+                self.copy_requested.emit(int(number))
+            else:
+                self.again_requested.emit()
+        elif url.scheme() in ("http", "https", "mailto"):
+            QDesktopServices.openUrl(url)
+
+
+class _Edit:
+    """One edit block at the end of the document."""
+
+    def __init__(self, view: Transcript) -> None:
+        self._cursor = QTextCursor(view.document())
+
+    def __enter__(self) -> QTextCursor:
+        self._cursor.movePosition(QTextCursor.MoveOperation.End)
+        self._cursor.beginEditBlock()
+        return self._cursor
+
+    def __exit__(self, *_: object) -> None:
+        self._cursor.endEditBlock()
+
+
+class _Selection:
+    """What the reader has selected, remembered by its place in the reply where the text around it is laid out anew."""
+
+    def __init__(self, view: Transcript, passage: Passage) -> None:
+        self._view = view
+        self._passage = passage
+        cursor = view.textCursor()
+        self._ends = [
+            (at, passage.source_at(at) if at >= passage.tail else -1) for at in (cursor.anchor(), cursor.position())
+        ]
+        self._is_any = cursor.hasSelection()
+
+    def restore(self) -> None:
+        if not self._is_any:
+            return
+        anchor, position = (at if source < 0 else self._passage.position_of(source) for at, source in self._ends)
+        cursor = self._view.textCursor()
+        if (cursor.anchor(), cursor.position()) != (anchor, position):
+            cursor.setPosition(anchor)
+            cursor.setPosition(position, QTextCursor.MoveMode.KeepAnchor)
+            bar = self._view.verticalScrollBar()
+            value = bar.value()
+            self._view.setTextCursor(cursor)
+            bar.setValue(value)
+
+
+def _selected(document: QTextDocument, start: int, end: int) -> str:
+    """Text between two positions with its own spaces; line feeds between blocks."""
+    parts: list[str] = []
+    block = document.findBlock(start)
+    while block.isValid() and block.position() < end:
+        low, high = max(start, block.position()), min(end, block.position() + block.length() - 1)
+        if parts:
+            parts.append(" " if block.blockFormat().boolProperty(CONTINUES) else "\n")
+        parts.append(block.text()[low - block.position() : high - block.position()])
+        block = block.next()
+    return "".join(parts).replace("\u2028", "\n").replace("\u200b", "")
