@@ -8,6 +8,8 @@ its snapshot download then only lays out the snapshot.
 from __future__ import annotations
 
 import hashlib
+import logging
+import re
 import time
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -79,10 +81,23 @@ class _Meter:
             self.progress(downloading(self.model, self.done, self.total, speed), share)
 
 
+class _Waits(logging.Handler):
+    """The client sits out a busy hub in silence during a file, and tells only its log; this tells the user."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(logging.WARNING)
+        self.progress = progress
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if match := re.search(r"Rate limited\. Waiting ([\d.]+)s", record.getMessage()):
+            self.progress(Notice("download.asked_to_wait", {"seconds": round(float(match[1]))}), None)
+
+
 def fetch(repository: str, revision: str | None, progress: Progress) -> Fetched:
     """Bring the model here in full. Problems: no network, unknown, gated, refused, busy, disk, permission, unsafe."""
     # The client's step is 10 MB: on a slow line that is a minute without news.
     constants.DOWNLOAD_CHUNK_SIZE = CHUNK
+    logging.getLogger("huggingface_hub").addHandler(_Waits(progress))
     try:
         return _Download(repository, revision, progress).run()
     except Problem:

@@ -6,6 +6,7 @@ Never repeats a token, a URL's query or a library's text at length.
 from __future__ import annotations
 
 import errno
+from typing import cast
 
 import huggingface_hub
 from huggingface_hub import constants, errors
@@ -13,7 +14,7 @@ from huggingface_hub import constants, errors
 from inference.messages import Problem
 from inference.models.folders import hub_cache, nearest_existing
 
-TRANSPORT = errors.HfHubHTTPError.__mro__[1]
+TRANSPORT = cast("type[Exception]", errors.HfHubHTTPError.__mro__[1])
 """Base of the transport's own errors (no answer at all), whichever HTTP library this client is built on."""
 
 

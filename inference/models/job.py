@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Event = dict[str, Any]
 
+COMMAND = (sys.executable, "-m", "inference.models.job")
+
 ENVIRONMENT = {
     "HF_HUB_DISABLE_XET": "1",  # the plain transport resumes within a file
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -93,7 +95,7 @@ def run_job(
     merged = {**os.environ, **ENVIRONMENT, **(environment or {})}
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         child = subprocess.Popen(
-            [sys.executable, "-m", "inference.models.job", *arguments],
+            [*COMMAND, *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8",
             env={name: value for name, value in merged.items() if value is not None},
         )

@@ -40,6 +40,8 @@ def locate(model: str, cancel: threading.Event, progress: Progress) -> Located:
         if not starter.is_ready():
             job.finish([STARTER], cancel, progress)
         return Located(starter.folder(), starter.NAME)
+    if not model.strip():
+        raise Problem("error.model_not_found", model="''")
     path = Path(model).expanduser()
     if path.is_dir():
         path = path.resolve()
