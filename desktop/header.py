@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 NARROW = 640
 """Below this width the words beside the switch and the speed are left out."""
+
+AROUND_NAME = 36
+"""What the model button needs beside its text."""
 
 
 class Header(QFrame):
@@ -53,6 +56,7 @@ class Header(QFrame):
         self.length.activated.connect(self._on_length_chosen)
         self.speed = QLabel(self)
         self.speed.setObjectName("speed")
+        self.speed.setMinimumWidth(self.fontMetrics().horizontalAdvance("K 8 · 0.0x "))
         self.settings = self._button(self.tr("Settings"), "Ctrl+,", self.settings_wanted)
         self.rounds = self._button(self.tr("Rounds"), "Ctrl+J", self.panel_wanted)
         self.rounds.setCheckable(True)
@@ -61,7 +65,7 @@ class Header(QFrame):
         row.setSpacing(8)
         row.addWidget(self.new_chat)
         row.addWidget(self.model, 1, Qt.AlignmentFlag.AlignLeft)
-        for part in (self.speed, self.switch, self.length, self.settings, self.rounds):
+        for part in (self.switch, self.length, self.speed, self.settings, self.rounds):
             row.addWidget(part)
         self.apply_palette(palette)
         self.show_model("")
@@ -139,27 +143,28 @@ class _ModelButton(QToolButton):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("model")
-        self.setMinimumWidth(72)
         self._name = ""
 
     def show_name(self, name: str) -> None:
         self._name = name
         self.setToolTip(name)
         self.setAccessibleName(self.tr("Model: {name}").format(name=name))
+        self.updateGeometry()
         self._cut()
+
+    def sizeHint(self) -> QSize:
+        words = self.fontMetrics().horizontalAdvance(self._name) + AROUND_NAME
+        return QSize(words, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(64, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._cut()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._cut()
-
     def _cut(self) -> None:
-        header = self.parentWidget()
-        room = max(60, (header.width() if header else 600) - 420)
+        room = self.width() - AROUND_NAME + 2
         text = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideRight, room)
         if text != self.text():
             self.setText(text)

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM wake Qt's loop through a socket, so that the window can close politely. Knows nothing of windows."""
+"""SIGINT and SIGTERM wake Qt's loop through a socket, so that the window can close politely."""
 
 from __future__ import annotations
 

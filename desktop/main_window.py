@@ -8,9 +8,9 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.body import Body
 from desktop.composer import Composer, Readiness
@@ -19,6 +19,7 @@ from desktop.elided import ElidedLabel
 from desktop.header import Header
 from desktop.loading import Loading
 from desktop.model_menu import ModelMenu
+from desktop.palette import style_sheet
 from desktop.sentences import filled, sentence
 from desktop.settings import preferences as stored
 from desktop.settings.dialog import SettingsDialog
@@ -142,8 +143,6 @@ class MainWindow(QMainWindow):
 
     def apply_palette(self, palette: Palette) -> None:
         """Other colours, everywhere."""
-        from desktop.palette import style_sheet
-
         self._roles = palette
         self.setStyleSheet(style_sheet(palette, self._preferences.scale))
         for part in (self.header, self.panel):
@@ -177,9 +176,9 @@ class MainWindow(QMainWindow):
         self.status_bar.show_loaded(event)
         self.header.show_model(event.name)
         self.header.show_largest_k(event.largest_k)
-        reason = "" if event.no_drafter is None else sentence(Notice("speculation.none", {"reason": ""}))
+        reason = ""
         if event.no_drafter is not None:
-            reason = self.tr("Off: {reason}").format(reason=sentence(event.no_drafter))
+            reason = sentence(Notice("speculation.none", {"reason": sentence(event.no_drafter)}))
         self.header.show_drafting_possible(event.drafter != "none", reason)
         self._show_status(reason or self._speculation_in_words())
         self._show_state()
@@ -326,11 +325,11 @@ class MainWindow(QMainWindow):
         middle.setContentsMargins(0, 0, 0, 0)
         middle.setSpacing(0)
         middle.addWidget(self.pages, 1)
-        centred = QVBoxLayout()
-        centred.addWidget(below)
+        centred = QHBoxLayout()
+        centred.addStretch(1)
+        centred.addWidget(below, 1000)
+        centred.addStretch(1)
         middle.addLayout(centred)
-        self._below = below
-        self._page = page
         self.body = Body(self)
         self.body.hold(page, self.panel)
         whole = QWidget(self)
@@ -344,8 +343,7 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(420, 360)
 
     def _connect(self) -> None:
-        queued = Qt.ConnectionType.AutoConnection
-        self._worker.happened.connect(self.on_event, queued)
+        self._worker.happened.connect(self.on_event)
         self._flush_timer.timeout.connect(self._flush)
         self.menu.chosen.connect(self.load)
         self.header.speculation_changed.connect(self._on_speculation_changed)

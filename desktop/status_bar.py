@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 GB = 1e9
 EVERY_MS = 2000
+SEPARATOR = " · "
 
 
 class StatusBar(QFrame):
@@ -33,7 +34,7 @@ class StatusBar(QFrame):
         self.state.setAccessibleName(self.tr("State"))
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 4, 16, 4)
-        row.setSpacing(8)
+        row.setSpacing(0)
         row.addWidget(self.state)
         row.addWidget(self.mode)
         row.addWidget(self.facts, 1)
@@ -50,8 +51,8 @@ class StatusBar(QFrame):
         else:
             self._machine = loaded.device_name
             if loaded.device == "cpu":
-                self._machine += " · " + filled(self.tr("{count} threads"), count=loaded.threads)
-            self.mode.setText("· " + (self.tr("exact") if loaded.mode == "exact" else self.tr("fast")))
+                self._machine += SEPARATOR + filled(self.tr("{count} threads"), count=loaded.threads)
+            self.mode.setText(SEPARATOR + (self.tr("exact") if loaded.mode == "exact" else self.tr("fast")))
             self.mode.setToolTip(sentence(loaded.mode_notice))
         self._show_facts()
 
@@ -62,5 +63,5 @@ class StatusBar(QFrame):
     def _show_facts(self) -> None:
         used = self._process.memory_info().rss
         memory = filled(self.tr("{used:.1f} of {total:.0f} GB memory"), used=used / GB, total=self._total / GB)
-        self.facts.setText("· " + " · ".join(filter(None, (self._machine, memory))))
+        self.facts.setText(SEPARATOR + SEPARATOR.join(filter(None, (self._machine, memory))))
         self.facts.setToolTip(self.facts.text())

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollA
 from desktop.icons import icon
 from desktop.sentences import filled, sentence
 from desktop.speculation.legend import Legend
-from desktop.speculation.strip import Strip
+from desktop.speculation.strip import ROW, Strip
 from desktop.speculation.switch import Switch
 
 if TYPE_CHECKING:
@@ -39,15 +39,8 @@ class Panel(QFrame):
         self.close_button.clicked.connect(self.close_wanted)
         self.strip = Strip(palette, self)
         self.strip.pointed.connect(self._on_pointed)
-        self._scroll = QScrollArea(self)
-        self._scroll.setObjectName("stripScroll")
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._scroll.setWidget(self.strip)
-        self._scroll.setMinimumHeight(60)
+        self._scroll = _scroll_area(self.strip, self)
+        self._scroll.setMinimumHeight(4 * ROW)
         self._scroll.verticalScrollBar().rangeChanged.connect(self._follow)
         self.about = QLabel(self)
         self.about.setObjectName("quiet")
@@ -63,16 +56,22 @@ class Panel(QFrame):
         head = QHBoxLayout()
         head.addWidget(title, 1)
         head.addWidget(self.close_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 12, 12)
+        inside = QWidget(self)
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(16, 0, 16, 12)
         column.setSpacing(8)
-        column.addLayout(head)
         column.addWidget(self._scroll, 1)
         column.addWidget(self.about)
         column.addLayout(self._grid())
         column.addWidget(self.status)
         column.addWidget(self.colour, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.legend)
+        outer = _scroll_area(inside, self)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 12, 0, 0)
+        head.setContentsMargins(16, 0, 12, 0)
+        whole.addLayout(head)
+        whole.addWidget(outer, 1)
         self.apply_palette(palette)
         self.show_reply(None)
 
@@ -166,3 +165,15 @@ class Panel(QFrame):
 
     def _follow(self, _low: int, high: int) -> None:
         self._scroll.verticalScrollBar().setValue(high)
+
+
+def _scroll_area(inside: QWidget, parent: QWidget) -> QScrollArea:
+    area = QScrollArea(parent)
+    area.setObjectName("plainScroll")
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setAlignment(Qt.AlignmentFlag.AlignTop)
+    area.setWidget(inside)
+    return area

@@ -148,7 +148,7 @@ class Strip(QWidget):
             painter.setBrush(QColor(roles.accepted) if accepted else Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(x + 0.5, top + 0.5, CELL - 1, HEIGHT - 1), 2, 2)
             x += CELL + GAP
-        self._paint_mark(painter, item, QPointF(x + CELL / 2, top + HEIGHT / 2))
+        self._paint_mark(painter, item, QPointF(x + CELL / 2 + 2, top + HEIGHT / 2))
 
     def _paint_mark(self, painter: QPainter, item: Round, centre: QPointF) -> None:
         """Correction: a diamond. Bonus: a plus. Plain: a dot."""
@@ -215,4 +215,4 @@ class Strip(QWidget):
 
 
 def _width(item: Round) -> int:
-    return LABEL + item.drafted * (CELL + GAP) + CELL
+    return LABEL + item.drafted * (CELL + GAP) + CELL + 3

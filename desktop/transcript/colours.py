@@ -22,6 +22,7 @@ class OriginColours(QSyntaxHighlighter):
 
     def __init__(self, parent: QObject, formats: Formats, passage_at: Callable[[int], Passage | None]) -> None:
         super().__init__(parent)
+        self.setDocument(None)  # a text field as parent would switch it on
         self.formats = formats
         self._passage_at = passage_at
 
@@ -31,10 +32,12 @@ class OriginColours(QSyntaxHighlighter):
         passage = self._passage_at(position)
         if passage is None:
             return
+        first = position + len(text) - len(text.lstrip())
         on_user = block.blockFormat().intProperty(GROUND) == Ground.CODE
-        for start, end, span in passage.spans_between(position, position + len(text)):
+        for start, end, span in passage.spans_between(position, position + block.length() - 1):
             colour = self.formats.origin(span.origin, on_user=on_user)
-            if colour is not None:
+            start = max(start, first)
+            if colour is not None and start < end:
                 self.setFormat(start - position, end - start, _over(self.format(start - position), colour))
 
 

@@ -62,6 +62,10 @@ class Formats:
         """The quiet line and labels."""
         return self._text(12, colour or self.palette.muted)
 
+    def problem(self) -> QTextCharFormat:
+        """A sentence about what went wrong."""
+        return self._text(15, self.palette.danger)
+
     def action(self, href: str) -> QTextCharFormat:
         """A word that can be pressed."""
         look = self._text(13, self.palette.accent)
@@ -138,6 +142,7 @@ class Formats:
         look = QTextTableFormat()
         look.setBorderCollapse(True)
         look.setBorder(1)
+        look.setBorderStyle(QTextTableFormat.BorderStyle.BorderStyle_Solid)
         look.setBorderBrush(QColor(self.palette.line))
         look.setCellPadding(6)
         look.setCellSpacing(0)

@@ -9,17 +9,18 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMimeData, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QTextCursor, QTextDocument
+from PySide6.QtGui import QDesktopServices, QTextCursor
 from PySide6.QtWidgets import QTextBrowser, QTextEdit, QToolButton, QWidget
 
 from desktop.icons import icon
 from desktop.sentences import sentence
 from desktop.transcript.colours import OriginColours
 from desktop.transcript.figures import quiet_line
-from desktop.transcript.formats import CONTINUES, Formats, Ground
+from desktop.transcript.formats import Formats, Ground
 from desktop.transcript.grounds import paint_grounds
 from desktop.transcript.markdown import parse
 from desktop.transcript.passage import Passage
+from desktop.transcript.selection import KeptSelection, text_between
 from desktop.transcript.writing import begin_block, write_blocks, write_lines, write_plain
 
 if TYPE_CHECKING:
@@ -90,7 +91,6 @@ class Transcript(QTextBrowser):
         self._again = None
         self._lit = None
         self.clear()
-        self._keep_selection_when_text_is_added()
         self._lay_out_column()
         for turn in turns:
             self.show_question(turn.question)
@@ -126,7 +126,7 @@ class Transcript(QTextBrowser):
         if len(text) == passage.shown:
             return
         cut = passage.cutter.advance(text)
-        with _Edit(self) as cursor:
+        with _Edit(self, passage) as cursor:
             if cut > passage.settled:
                 self._settle(cursor, passage, cut)
                 self._write_tail(cursor, passage, cut, text)
@@ -137,13 +137,13 @@ class Transcript(QTextBrowser):
         """Lay out the last reply to its end and put its figures, or what went wrong, under it."""
         passage = self._passages[-1]
         reply = passage.reply
-        with _Edit(self) as cursor:
+        with _Edit(self, passage) as cursor:
             if reply.wide:
                 self._settle(cursor, passage, len(reply.wide))
             for notice in reply.notes:
                 write_lines(cursor, [sentence(notice)], [self._formats.paragraph(bottom=4)], self._formats.small())
             if reply.failure is not None:
-                look = self._formats.small(self._formats.palette.danger)
+                look = self._formats.problem()
                 write_lines(cursor, [sentence(reply.failure)], [self._formats.paragraph(top=4, bottom=4)], look)
             if reply.finished is not None:
                 line = quiet_line(reply.finished)
@@ -209,7 +209,7 @@ class Transcript(QTextBrowser):
         """The selected text as it was written: Qt's own way turns no-break spaces into plain ones."""
         cursor = self.textCursor()
         data = QMimeData()
-        data.setText(_selected(self.document(), cursor.selectionStart(), cursor.selectionEnd()))
+        data.setText(text_between(self.document(), cursor.selectionStart(), cursor.selectionEnd()))
         return data
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -229,7 +229,6 @@ class Transcript(QTextBrowser):
 
     def _settle(self, cursor: QTextCursor, passage: Passage, cut: int) -> None:
         text = passage.reply.wide
-        selection = _Selection(self, passage)
         cursor.setPosition(passage.tail)
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
@@ -240,13 +239,10 @@ class Transcript(QTextBrowser):
             begin_block(cursor, self._formats.paragraph(), self._formats.body())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         passage.tail = cursor.position()
-        selection.restore()
 
     def _write_tail(self, cursor: QTextCursor, passage: Passage, start: int, text: str) -> None:
-        selection = _Selection(self, passage)
         write_plain(cursor, start, text[start:], self._formats, passage)
         passage.shown = len(text)
-        selection.restore()
 
     def _write_actions(self, cursor: QTextCursor, reply: Reply) -> None:
         begin_block(cursor, self._formats.paragraph(bottom=6), self._formats.small())
@@ -293,11 +289,6 @@ class Transcript(QTextBrowser):
             look.setBottomMargin(MARGIN)
             frame.setFrameFormat(look)
 
-    def _keep_selection_when_text_is_added(self) -> None:
-        cursor = self.textCursor()
-        cursor.setKeepPositionOnInsert(True)
-        self.setTextCursor(cursor)
-
     def _on_scrolled(self, value: int) -> None:
         self._is_following = value >= self.verticalScrollBar().maximum() - NEAR_END
         self._latest.setVisible(not self._is_following)
@@ -318,10 +309,12 @@ class Transcript(QTextBrowser):
 
 
 class _Edit:
-    """One edit block at the end of the document."""
+    """One edit block at the end of the document; what the reader has selected stays selected."""
 
-    def __init__(self, view: Transcript) -> None:
+    def __init__(self, view: Transcript, passage: Passage | None = None) -> None:
+        self._view = view
         self._cursor = QTextCursor(view.document())
+        self._selection = KeptSelection(view, passage)
 
     def __enter__(self) -> QTextCursor:
         self._cursor.movePosition(QTextCursor.MoveOperation.End)
@@ -330,42 +323,4 @@ class _Edit:
 
     def __exit__(self, *_: object) -> None:
         self._cursor.endEditBlock()
-
-
-class _Selection:
-    """What the reader has selected, remembered by its place in the reply where the text around it is laid out anew."""
-
-    def __init__(self, view: Transcript, passage: Passage) -> None:
-        self._view = view
-        self._passage = passage
-        cursor = view.textCursor()
-        self._ends = [
-            (at, passage.source_at(at) if at >= passage.tail else -1) for at in (cursor.anchor(), cursor.position())
-        ]
-        self._is_any = cursor.hasSelection()
-
-    def restore(self) -> None:
-        if not self._is_any:
-            return
-        anchor, position = (at if source < 0 else self._passage.position_of(source) for at, source in self._ends)
-        cursor = self._view.textCursor()
-        if (cursor.anchor(), cursor.position()) != (anchor, position):
-            cursor.setPosition(anchor)
-            cursor.setPosition(position, QTextCursor.MoveMode.KeepAnchor)
-            bar = self._view.verticalScrollBar()
-            value = bar.value()
-            self._view.setTextCursor(cursor)
-            bar.setValue(value)
-
-
-def _selected(document: QTextDocument, start: int, end: int) -> str:
-    """Text between two positions with its own spaces; line feeds between blocks."""
-    parts: list[str] = []
-    block = document.findBlock(start)
-    while block.isValid() and block.position() < end:
-        low, high = max(start, block.position()), min(end, block.position() + block.length() - 1)
-        if parts:
-            parts.append(" " if block.blockFormat().boolProperty(CONTINUES) else "\n")
-        parts.append(block.text()[low - block.position() : high - block.position()])
-        block = block.next()
-    return "".join(parts).replace("\u2028", "\n").replace("\u200b", "")
+        self._selection.restore()

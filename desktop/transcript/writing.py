@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QTextCursor
@@ -62,8 +63,7 @@ def write_plain(cursor: QTextCursor, source: int, text: str, formats: Formats, p
     position = cursor.position()
     cursor.insertText(text, formats.body())
     passage.add(source, position, len(text))
-    block = cursor.block()
-    if block.length() > LONGEST_LINE:
+    if cursor.block().length() > LONGEST_LINE:
         _continue_in_new_block(cursor, formats)
 
 
@@ -92,7 +92,9 @@ def _write_table(cursor: QTextCursor, block: Block, formats: Formats, passage: P
     for row, cells in enumerate(block.rows):
         for column, runs in enumerate(cells):
             within = table.cellAt(row, column).firstCursorPosition()
-            _write_runs(within, runs, block, formats, passage)
+            _write_runs(
+                within, [replace(run, bold=True) for run in runs] if row == 0 else runs, block, formats, passage
+            )
     cursor.movePosition(QTextCursor.MoveOperation.End)
     cursor.setBlockFormat(formats.sliver())
     _keep_empty(cursor)
@@ -110,9 +112,9 @@ def _continue_in_new_block(cursor: QTextCursor, formats: Formats) -> None:
     if layout.lineCount() < 2:
         return
     start = layout.lineAt(layout.lineCount() - 1).textStart()
-    if start < 1 or block.text()[start - 1] != " ":
-        return
     cut = QTextCursor(block)
+    if start < 1 or cut.document().characterAt(block.position() + start - 1) != " ":
+        return
     cut.setPosition(block.position() + start - 1)
     cut.setPosition(block.position() + start, QTextCursor.MoveMode.KeepAnchor)
     look = formats.paragraph()
