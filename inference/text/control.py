@@ -26,9 +26,9 @@ _SHORTEST = 3
 
 
 class ControlTokens:
-    """The control strings of a tokenizer: its special tokens, and what else it has a token for and templates write.
+    """The control strings of a tokenizer: its special tokens, thinking tags, and what else templates write.
 
-    ``written`` is text that holds what templates write. Whitespace tokens and short ones are never control.
+    ``written`` is text that holds what the template writes. Whitespace tokens and short ones are never control.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, written: str) -> None:
@@ -37,7 +37,7 @@ class ControlTokens:
             token.content: token
             for token in tokenizer.added_tokens_decoder.values()
             if token.content.strip()
-            and (token.special or (len(token.content) >= _SHORTEST and token.content in written))
+            and (token.special or (len(token.content) >= _SHORTEST and token.content in written + OPENING + CLOSING))
         }
         vocabulary = tokenizer.get_vocab()
         self.ids = {text: vocabulary[text] for text in self._added}
