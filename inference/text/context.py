@@ -5,7 +5,8 @@ Knows nothing of the engine; sizes are counted in the very ids that will be sent
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from inference.messages import Notice, Problem
@@ -37,25 +38,28 @@ def fit(template: ChatTemplate, messages: Sequence[Message], limit: int, reserve
     if len(encoded.ids) + reserve <= limit:
         return Fitted(encoded.ids, encoded.notes, (), encoded.opens_thinking)
     turns = _turns(messages)
-    fewest, most = 1, len(turns) - 1
-    best: tuple[int, Encoded] | None = None
-    while fewest <= most:
-        dropped = (fewest + most) // 2
-        encoded = template.encode(_without(messages, turns[:dropped]))
-        if len(encoded.ids) + reserve <= limit:
-            best, most = (dropped, encoded), dropped - 1
-        else:
-            fewest = dropped + 1
-    if best is None:
-        best = len(turns) - 1, template.encode(_without(messages, turns[:-1]))
-        if len(best[1].ids) >= limit:
-            raise Problem("error.prompt_too_long", size=len(best[1].ids), limit=limit)
-    dropped, encoded = best
+    last = len(turns) - 1
+    dropped = _estimate(template, messages, turns, limit - reserve)
+    while dropped < last and len(_encode(template, messages, turns[:dropped]).ids) + reserve > limit:
+        dropped += 1
+    while dropped > 1 and len(_encode(template, messages, turns[: dropped - 1]).ids) + reserve <= limit:
+        dropped -= 1
+    encoded = _encode(template, messages, turns[:dropped])
+    if len(encoded.ids) >= limit:
+        raise Problem("error.prompt_too_long", size=len(encoded.ids), limit=limit)
     notes = encoded.notes
     if dropped:
         notes = (*notes, Notice("context.left_out", {"turns": dropped, "limit": limit}))
     left_out = tuple(sorted(index for turn in turns[:dropped] for index in turn))
     return Fitted(encoded.ids, notes, left_out, encoded.opens_thinking)
+
+
+def _estimate(template: ChatTemplate, messages: Sequence[Message], turns: Sequence[Sequence[int]], room: int) -> int:
+    """How many turns must go, at most all but the newest, if no answer keeps its own ids: a few renderings tell."""
+    plain = [replace(message, token_ids=None) for message in messages]
+    return bisect_left(
+        range(len(turns) - 1), True, key=lambda dropped: len(_encode(template, plain, turns[:dropped]).ids) <= room
+    )
 
 
 def _turns(messages: Sequence[Message]) -> list[list[int]]:
@@ -69,6 +73,6 @@ def _turns(messages: Sequence[Message]) -> list[list[int]]:
     return turns
 
 
-def _without(messages: Sequence[Message], turns: Sequence[Sequence[int]]) -> list[Message]:
-    left_out = {index for turn in turns for index in turn}
-    return [message for index, message in enumerate(messages) if index not in left_out]
+def _encode(template: ChatTemplate, messages: Sequence[Message], left_out: Sequence[Sequence[int]]) -> Encoded:
+    gone = {index for turn in left_out for index in turn}
+    return template.encode([message for index, message in enumerate(messages) if index not in gone])

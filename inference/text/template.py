@@ -5,7 +5,9 @@ Text of messages never becomes a control token. Knows nothing of limits (``conte
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from inference.messages import Notice
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from inference.text.control import After
 
 
+_PASTS = 4
+"""Renderings remembered: of the chat in use whole and without its oldest turns, and of the one before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Encoded:
     """A prompt: its ids, what a person should know about it, and whether the answer begins as thinking."""
@@ -30,6 +36,15 @@ class Encoded:
     ids: list[int]
     notes: tuple[Notice, ...] = ()
     opens_thinking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """A chat rendered before; ``prompts`` says how much of the text was the prompt for each answer."""
+
+    messages: Sequence[Message]
+    text: str
+    prompts: Mapping[int, int]
 
 
 class ChatTemplate:
@@ -42,6 +57,7 @@ class ChatTemplate:
         self._tokenizer = tokenizer
         self._renderer = Renderer(tokenizer, model_name)
         self._control = ControlTokens(tokenizer, self._renderer.written())
+        self._pasts: deque[_Past] = deque(maxlen=_PASTS)
         self.stops = (PLAIN_STOP,) if self._renderer.missing else ()
 
     def encode(self, messages: Sequence[Message]) -> Encoded:
@@ -79,24 +95,41 @@ class ChatTemplate:
         ids: list[int] = []
         position = 0
         after: After = "start"
-        for index, message in enumerate(messages):
-            if message.role != "assistant" or not message.token_ids:
-                continue
-            prompt = self._renderer.render(messages[:index])
-            if len(prompt) < position or not text.startswith(prompt):
-                break  # the template writes the past differently now: nothing cached goes on from here
-            front = ids + self._control.encode(prompt[position:], placeholders, after)
-            body, ends = self._parts(message.token_ids)
-            length = self._length(text, len(prompt), front, body, placeholders)
+        for index, start in self._prompts(text, messages).items():
+            front = ids + self._control.encode(text[position:start], placeholders, after)
+            body, ends = self._parts(messages[index].token_ids or ())
+            length = self._length(text, start, front, body, placeholders)
             if length is None:
                 continue
-            ids, position, after = front + body, len(prompt) + length, "text"
+            ids, position, after = front + body, start + length, "text"
             for token_id in ends:
                 string = self._control.strings[token_id]
                 if not text.startswith(string, position):
                     break
                 ids, position, after = [*ids, token_id], self._control.past(string, text, position), "control"
         return ids, position, after
+
+    def _prompts(self, text: str, messages: Sequence[Message]) -> dict[int, int]:
+        """How much of the text was the prompt for each answer that brings ids, by the answer's index.
+
+        Ends at the first whose prompt the template writes differently now: nothing cached goes on from there. What is
+        known from an earlier turn is not rendered again, or a long chat would take the square of its length.
+        """
+        past = max(self._pasts, key=lambda past: _common(past.messages, messages), default=_Past((), "", {}))
+        same = _common(past.messages, messages)
+        prompts: dict[int, int] = {}
+        for index, message in enumerate(messages):
+            if message.role != "assistant" or not message.token_ids:
+                continue
+            length = past.prompts.get(index, 0) if index <= same else 0
+            prompt = past.text[:length] or self._renderer.render(messages[:index])
+            if not text.startswith(prompt) and length:
+                prompt = self._renderer.render(messages[:index])
+            if not text.startswith(prompt):
+                break
+            prompts[index] = len(prompt)
+        self._pasts.append(_Past(messages, text, {**prompts, len(messages): len(text)}))
+        return prompts
 
     def _parts(self, token_ids: Sequence[int]) -> tuple[list[int], list[int]]:
         """An answer's ids without the control tokens at its end, and these."""
@@ -117,6 +150,11 @@ class ChatTemplate:
             if marked and text.startswith(marked, start):
                 return len(marked)
         return None
+
+
+def _common(one: Sequence[Message], other: Sequence[Message]) -> int:
+    """How many messages two chats share from the start."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def end_token_ids(

@@ -204,7 +204,7 @@ def test_c11_text_of_a_message_never_becomes_a_control_token(family, role):
 def test_c11_whatever_is_put_together_stays_text(family, data):
     tokenizer, template = made(family)
     strings = [token.content for token in tokenizer.added_tokens_decoder.values() if token.content.strip()]
-    parts = [*strings, *(string[:3] for string in strings), *(string[3:] for string in strings), " ", "\n", "\U000f0000"]
+    parts = [*strings, *(string[:3] for string in strings), *(string[3:] for string in strings), " \n", "\U000f0000"]
     text = "".join(data.draw(st.lists(st.sampled_from(parts), min_size=1, max_size=8)))
     ids = template.encode([Message("user", "x" + text + "x")]).ids
     assert control_ids(tokenizer, ids) == control_ids(tokenizer, template.encode(chat(("u", "hi"))).ids)
