@@ -1,7 +1,7 @@
 """Long work in a process of its own: it prints one JSON event a line and is killed to cancel (design D10).
 
 ``main`` is the child (`python -m inference job ...`), ``run_job`` the parent's side. Events are ``progress`` (id,
-values, fraction), then one of ``done`` (what the job made) or ``failed`` (id, values).
+values, text, fraction), then one of ``done`` (what the job made) or ``failed`` (id, values, text).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tempfile
 import threading
 from typing import IO, TYPE_CHECKING, Any
 
-from inference.messages import Notice, Problem, Value
+from inference.messages import Notice, Problem, Value, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,7 +59,7 @@ def main(argv: list[str]) -> int:
             os._exit(1)
 
     def progress(notice: Notice, fraction: float | None) -> None:
-        emit({"event": "progress", "id": notice.id, "values": dict(notice.values), "fraction": fraction})
+        emit({"event": "progress", **said(notice), "fraction": fraction})
 
     try:
         if arguments.kind == "starter":
@@ -74,14 +74,19 @@ def main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except Problem as problem:
-        emit({"event": "failed", "id": problem.notice.id, "values": dict(problem.notice.values)})
+        emit({"event": "failed", **said(problem.notice)})
         return 1
     except Exception as error:  # a child must end in a sentence, whatever its libraries throw
-        emit({"event": "failed", "id": "error.unexpected", "values": {"detail": f"{type(error).__name__}: {error}"}})
+        emit({"event": "failed", **said(Notice("error.unexpected", {"detail": f"{type(error).__name__}: {error}"}))})
         return 1
     finally:
         sys.stdout = out
     return 0
+
+
+def said(notice: Notice) -> Event:
+    """A notice as part of an event; ``text`` is for readers without the templates, such as the installer."""
+    return {"id": notice.id, "values": dict(notice.values), "text": sentence(notice)}
 
 
 def run_job(
