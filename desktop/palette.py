@@ -15,13 +15,14 @@ from desktop.resources import ICONS, STYLES
 class Palette:
     """The colours of one scheme. ``line`` is for decoration only; ``control_border`` marks what can be used.
 
-    ``correction_on_user`` is the correction colour where the ground is ``user``.
+    ``lit`` is the ground of what is pointed at; ``correction_on_user`` the correction colour on ``user`` and ``lit``.
     """
 
     dark: bool
     background: str
     surface: str
     user: str
+    lit: str
     line: str
     text: str
     muted: str
@@ -40,6 +41,7 @@ LIGHT = Palette(
     background="#FBFAF7",
     surface="#FFFFFF",
     user="#EFECE4",
+    lit="#FAF0CF",
     line="#D9D6CE",
     text="#1F2328",
     muted="#5B6470",
@@ -57,6 +59,7 @@ DARK = Palette(
     background="#16181C",
     surface="#1E2126",
     user="#262A31",
+    lit="#3B4252",
     line="#34383F",
     text="#E8E6E1",
     muted="#A0A7B1",
@@ -79,12 +82,14 @@ TEXT_PAIRS: tuple[tuple[str, str], ...] = (
     ("correction", "background"), ("correction", "surface"), ("correction_on_user", "user"),
     ("bonus", "background"), ("bonus", "user"), ("bonus", "surface"),
     ("danger", "background"), ("danger", "surface"),
+    ("text", "lit"), ("accepted", "lit"), ("correction_on_user", "lit"), ("bonus", "lit"), ("muted", "lit"),
 )  # fmt: skip
 """(writing, ground) pairs that occur: 4.5 to 1 at least."""
 
 SHAPE_PAIRS: tuple[tuple[str, str], ...] = (
     ("control_border", "background"), ("control_border", "surface"),
     ("accepted", "surface"), ("correction", "surface"), ("bonus", "surface"), ("muted", "surface"),
+    ("accepted", "lit"), ("correction_on_user", "lit"), ("bonus", "lit"), ("muted", "lit"),
     ("accent", "background"), ("accent", "surface"), ("on_accent", "accent"), ("surface", "control_border"),
 )  # fmt: skip
 """(shape, ground) pairs that carry meaning: 3 to 1 at least."""

@@ -108,7 +108,7 @@ class FakeSession:
             if len(rounds) == self.script.fail_after_rounds:
                 yield Failed(turn, self.script.failure)
                 return
-            rounds.append(next_round(turn, rounds, tokens[done:], control))
+            rounds.append(next_round(turn, rounds, tokens[done : done + 16], control))
             done += len(rounds[-1].origins)
             yield rounds[-1]
         tail = "" if control.cancel.is_set() else self.script.ends_held_back
@@ -142,8 +142,9 @@ def next_round(turn: int, before: list[Round], tokens: list[str], control: Contr
     origins: tuple[Origin, ...] = (("accepted",) * accepted + (last,))[: len(tokens)]
     tested = min(drafted, accepted + 1)
     index = len(before)
-    all_tested = tested + sum(r.tested for r in before)
-    count = len(origins) + sum(len(r.origins) for r in before)
+    recent = before[-8:]
+    all_tested = tested + sum(r.tested for r in recent)
+    count = len(origins) + (before[-1].tokens if before else 0)
     return Round(
         turn=turn,
         index=index,
@@ -156,7 +157,7 @@ def next_round(turn: int, before: list[Round], tokens: list[str], control: Contr
         draft_ms=DRAFT_MS * drafted,
         verify_ms=VERIFY_MS,
         tokens=count,
-        acceptance=(accepted + sum(r.accepted for r in before)) / all_tested if all_tested else None,
+        acceptance=(accepted + sum(r.accepted for r in recent)) / all_tested if all_tested else None,
         tokens_per_round=count / (index + 1),
         tokens_per_second=58.0 if planned else PLAIN_RATE,
         plain_tokens_per_second=PLAIN_RATE,

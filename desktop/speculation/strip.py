@@ -137,7 +137,7 @@ class Strip(QWidget):
         top = row * ROW + (ROW - HEIGHT) / 2
         if item.index == self._pointed:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(roles.user))
+            painter.setBrush(QColor(roles.lit))
             painter.drawRoundedRect(QRectF(x - 3, row * ROW + 1, _width(item) + 5, ROW - 2), 4, 4)
         painter.setPen(QColor(roles.muted))
         painter.drawText(QRectF(x, top, LABEL, HEIGHT), Qt.AlignmentFlag.AlignVCenter, str(item.k))

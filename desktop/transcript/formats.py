@@ -52,7 +52,7 @@ class Formats:
         self._fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families()
         self._scale = scale
         self._group = 0
-        self.lit = QColor(palette.user)
+        self.lit = QColor(palette.lit)
 
     def body(self) -> QTextCharFormat:
         """Text for reading."""

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-LONGEST_CHUNK = 60_000
+LONGEST_CHUNK = 20_000
 """A piece longer than this is shown as it is, so that parsing stays short."""
+LONG_TEXT, LONG_CODE = 4_000, 1_500
+"""From this length on, text is also cut between its lines, and code that is still open."""
 LARGEST_TABLE = 1_500
 """A table with more cells is shown as it is."""
 DEEPEST_INDENT = 6
@@ -26,6 +28,9 @@ DEEPEST_INDENT = 6
 Kind = Literal["paragraph", "heading", "code", "rule", "table"]
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_TOO_DEEP = re.compile(r"^(?:[ \t]*>){12}|^[ \t]{40}[-*+\d>]", re.MULTILINE)
+"""The parser drops what is nested deeper than it counts."""
+_BEGINS_TEXT = re.compile(r"\w|[-*+] ")
 _SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _DECIDED = 2
 """So many characters of a line tell that it begins a new paragraph."""
@@ -61,51 +66,71 @@ class Block:
 
 
 class Cutter:
-    """Finds, in a text that only grows, up to where it can be laid out for good. Each line is looked at once."""
+    """Finds, in a text that only grows, up to where it can be laid out for good. Each line is looked at once.
+
+    Everything before ``cut`` is whole paragraphs, list items and code. Long code is cut between its lines: ``fence`` is
+    then the mark that opened it, so that what follows is still read as code.
+    """
 
     def __init__(self) -> None:
         self.cut = 0
+        self.fence = ""
         self._at = 0
-        self._fence = ""
-        self._fence_is_outer = False
+        self._open = ""
+        self._is_outer = False
         self._after_blank = False
+        self._in_table = False
 
     def advance(self, text: str) -> int:
-        """The new cut: everything before it is whole paragraphs, closed code blocks and finished lists."""
+        """Look at what was added to ``text``; the new cut."""
         while self._at < len(text):
             end = text.find("\n", self._at)
             line = text[self._at :] if end < 0 else text[self._at : end]
             if end < 0 and len(line) < _DECIDED:
                 break
-            if not self._fence and self._after_blank and line and not line[0].isspace():
-                self.cut = self._at
-                self._after_blank = False
+            if self._may_cut_before(line):
+                self.cut, self.fence = self._at, self._open
             if end < 0:
                 break
             self._at = end + 1
             self._look_at(line)
         return self.cut
 
+    def _may_cut_before(self, line: str) -> bool:
+        length = self._at - self.cut
+        if self._open:
+            return self._is_outer and length > LONG_CODE
+        if not line or line[0].isspace() or not length:
+            return False
+        is_long = length > LONG_TEXT and not self._in_table and _BEGINS_TEXT.match(line) is not None
+        return self._after_blank or is_long
+
     def _look_at(self, line: str) -> None:
         fence = _FENCE.match(line)
-        if self._fence:
-            closes = fence and fence[1].startswith(self._fence) and not line[fence.end() :].strip()
-            if closes:
-                self._fence = ""
-                if self._fence_is_outer:
-                    self.cut = self._at
+        if self._open:
+            if fence and fence[1].startswith(self._open) and not line[fence.end() :].strip():
+                if self._is_outer:
+                    self.cut, self.fence = self._at, ""
+                self._open = ""
         elif fence:
-            self._fence = fence[1]
-            self._fence_is_outer = not line[0].isspace()
-        self._after_blank = not self._fence and not line.strip()
+            self._open = fence[1]
+            self._is_outer = not line[0].isspace()
+        self._in_table = not self._open and "|" in line
+        self._after_blank = not self._open and not line.strip()
 
 
-def parse(text: str, start: int, end: int) -> list[Block]:
-    """The blocks of ``text[start:end]``; the offsets in them count from the start of ``text``."""
+def parse(text: str, start: int, end: int, fence: str = "") -> list[Block]:
+    """The blocks of ``text[start:end]``; the offsets in them count from the start of ``text``.
+
+    With ``fence`` the piece begins inside code that this mark opened.
+    """
     source = text[start:end]
-    if len(source) > LONGEST_CHUNK and not _FENCE.match(source):
+    is_code = bool(fence) or _FENCE.match(source) is not None
+    if not is_code and (len(source) > LONGEST_CHUNK or _TOO_DEEP.search(source)):
         return _as_it_is(source, start)
-    return list(_Reader(source, start).blocks())
+    opening = f"{fence}\n" if fence else ""
+    blocks = list(_Reader(opening + source, start - len(opening)).blocks())
+    return blocks if blocks or not source.strip() else _as_it_is(source, start)
 
 
 def _as_it_is(source: str, offset: int) -> list[Block]:

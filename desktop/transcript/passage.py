@@ -24,13 +24,17 @@ class Segment:
 
 
 class Passage:
-    """One reply in the document: laid out for good up to ``settled``, plain from there to ``shown``."""
+    """One reply in the document: laid out for good up to ``settled``, plain from there to ``shown``.
+
+    ``fence`` is the mark of code that is open at ``settled``; ``tail`` is the position where the plain part begins.
+    """
 
     def __init__(self, reply: Reply, start: int) -> None:
         self.reply = reply
         self.start = start
         self.cutter = Cutter()
         self.settled = 0
+        self.fence = ""
         self.shown = 0
         self.tail = start
         self._segments: list[Segment] = []

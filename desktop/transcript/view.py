@@ -128,7 +128,7 @@ class Transcript(QTextBrowser):
         cut = passage.cutter.advance(text)
         with _Edit(self, passage) as cursor:
             if cut > passage.settled:
-                self._settle(cursor, passage, cut)
+                self._settle(cursor, passage, cut, passage.cutter.fence)
                 self._write_tail(cursor, passage, cut, text)
             else:
                 self._write_tail(cursor, passage, passage.shown, text)
@@ -138,8 +138,7 @@ class Transcript(QTextBrowser):
         passage = self._passages[-1]
         reply = passage.reply
         with _Edit(self, passage) as cursor:
-            if reply.wide:
-                self._settle(cursor, passage, len(reply.wide))
+            self._settle(cursor, passage, len(reply.wide), "")
             for notice in reply.notes:
                 write_lines(cursor, [sentence(notice)], [self._formats.paragraph(bottom=4)], self._formats.small())
             if reply.failure is not None:
@@ -227,14 +226,16 @@ class Transcript(QTextBrowser):
 
     # Within
 
-    def _settle(self, cursor: QTextCursor, passage: Passage, cut: int) -> None:
+    def _settle(self, cursor: QTextCursor, passage: Passage, cut: int, fence: str) -> None:
         text = passage.reply.wide
         cursor.setPosition(passage.tail)
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
         passage.forget_tail()
-        write_blocks(cursor, parse(text, passage.settled, cut), self._formats, passage)
+        blocks = parse(text, passage.settled, cut, passage.fence)
+        write_blocks(cursor, blocks, self._formats, passage, goes_on=bool(fence))
         passage.settled = passage.shown = cut
+        passage.fence = fence
         if cut < len(text):
             begin_block(cursor, self._formats.paragraph(), self._formats.body())
         cursor.movePosition(QTextCursor.MoveOperation.End)
@@ -281,10 +282,11 @@ class Transcript(QTextBrowser):
     def _lay_out_column(self) -> None:
         frame = self.document().rootFrame()
         look = frame.frameFormat()
-        side = max(MARGIN, (self.viewport().width() - COLUMN) // 2)
-        if (look.leftMargin(), look.topMargin()) != (side, MARGIN):
-            look.setLeftMargin(side)
-            look.setRightMargin(side)
+        left = max(MARGIN, (self.width() - COLUMN) // 2)
+        right = max(MARGIN // 2, self.viewport().width() - left - COLUMN)
+        if (look.leftMargin(), look.rightMargin(), look.topMargin()) != (left, right, MARGIN):
+            look.setLeftMargin(left)
+            look.setRightMargin(right)
             look.setTopMargin(MARGIN)
             look.setBottomMargin(MARGIN)
             frame.setFrameFormat(look)
@@ -322,5 +324,12 @@ class _Edit:
         return self._cursor
 
     def __exit__(self, *_: object) -> None:
+        view = self._view
+        bar = view.verticalScrollBar()
+        was_following, value = view.is_following, bar.value()
         self._cursor.endEditBlock()
-        self._selection.restore()
+        self._selection.restore()  # Qt scrolls to the caret it is given
+        if was_following:
+            view.follow()
+        else:
+            bar.setValue(value)

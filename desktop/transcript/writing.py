@@ -34,20 +34,20 @@ def begin_block(cursor: QTextCursor, look: QTextBlockFormat, text: QTextCharForm
     cursor.setCharFormat(text)
 
 
-def write_blocks(cursor: QTextCursor, blocks: Sequence[Block], formats: Formats, passage: Passage) -> None:
-    """Lay out ``blocks`` at the end of the document and add their runs to ``passage``."""
-    for block in blocks:
+def write_blocks(
+    cursor: QTextCursor, blocks: Sequence[Block], formats: Formats, passage: Passage, *, goes_on: bool
+) -> None:
+    """Lay out ``blocks`` at the end of the document and add their runs to ``passage``.
+
+    Where ``passage`` ended inside code, the first block goes on with it; with ``goes_on`` the last one is not its end.
+    """
+    for index, block in enumerate(blocks):
         if block.kind == "table":
             _write_table(cursor, block, formats, passage)
         elif block.kind == "code":
-            for index, line in enumerate(block.runs):
-                look = formats.grounded(Ground.CODE, is_new=index == 0, indent=block.indent)
-                look.setTopMargin(10 if index == 0 else 0)
-                look.setBottomMargin(16 if index == len(block.runs) - 1 else 0)
-                begin_block(cursor, look, formats.run(line, block))
-                _write_runs(cursor, (line,), block, formats, passage)
-                if not line.text and index < len(block.runs) - 1:
-                    _keep_empty(cursor)
+            is_first = index > 0 or not passage.fence
+            is_last = index < len(blocks) - 1 or not goes_on
+            _write_code(cursor, block, formats, passage, is_first=is_first, is_last=is_last)
         else:
             begin_block(cursor, formats.block(block), formats.body())
             if block.marker:
@@ -55,6 +55,27 @@ def write_blocks(cursor: QTextCursor, blocks: Sequence[Block], formats: Formats,
             _write_runs(cursor, block.runs, block, formats, passage)
             if block.kind == "rule":
                 _keep_empty(cursor)
+
+
+def _write_code(
+    cursor: QTextCursor, block: Block, formats: Formats, passage: Passage, *, is_first: bool, is_last: bool
+) -> None:
+    lines = block.runs if is_first or any(run.text for run in block.runs) else ()
+    for index, line in enumerate(lines):
+        look = formats.grounded(Ground.CODE, is_new=is_first and index == 0, indent=block.indent)
+        if is_first and index == 0:
+            look.setTopMargin(10)
+        begin_block(cursor, look, formats.run(line, block))
+        _write_runs(cursor, (line,), block, formats, passage)
+        if not line.text:
+            _keep_empty(cursor)
+    if is_last:
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        if not lines and cursor.block().length() == 1:
+            cursor.movePosition(QTextCursor.MoveOperation.PreviousBlock)
+        look = cursor.blockFormat()
+        look.setBottomMargin(16)
+        cursor.setBlockFormat(look)
 
 
 def write_plain(cursor: QTextCursor, source: int, text: str, formats: Formats, passage: Passage) -> None:

@@ -1,0 +1,257 @@
+"""The page: what is shown, where the reader stays, what is never fetched."""
+
+from __future__ import annotations
+
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QImage, QTextCharFormat, QTextCursor, QTextDocument
+
+from desktop.conversation import Conversation, Reply
+from desktop.palette import DARK, LIGHT
+from desktop.transcript.view import Transcript
+from inference.events import Piece
+from tests.fake_session import Script, tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from tests.desktop.stage import MakeStage
+
+LONG = "\n\n".join(f"Paragraph {n} with **some** words and an emoji 😀 in it." for n in range(60))
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> Transcript:
+    one = Transcript(LIGHT, 1.0)
+    qtbot.addWidget(one)
+    one.resize(700, 300)
+    one.show()
+    return one
+
+
+def write(reply: Reply, text: str, start: int = 0) -> None:
+    origins = ("accepted", "correction", "bonus", "plain")
+    for index, token in enumerate(tokens_of(text), start):
+        reply.add([Piece(token, origins[index % 4], index)])
+
+
+def begun(view: Transcript, text: str = "") -> Reply:
+    reply = Reply(1)
+    view.begin_reply(reply)
+    write(reply, text)
+    view.extend()
+    return reply
+
+
+def test_streamed_text_equals_text_laid_out_at_once(view: Transcript) -> None:
+    reply = begun(view)
+    for at, token in enumerate(tokens_of(LONG)):
+        write(reply, token, at)
+        view.extend()
+    view.finish()
+    streamed = view.toPlainText()
+    turn = Conversation().ask("q")
+    turn.reply = reply
+    view.show_turns([])
+    view.begin_reply(reply)
+    view.finish()
+    assert view.toPlainText() == streamed
+    assert "Paragraph 59 with some words and an emoji 😀 in it." in streamed
+
+
+def test_h08_the_view_follows_only_while_the_reader_is_at_the_end(view: Transcript) -> None:
+    reply = begun(view, LONG)
+    bar = view.verticalScrollBar()
+    assert bar.value() == bar.maximum() > 0
+    write(reply, "\n\n" + LONG)
+    view.extend()
+    assert bar.value() == bar.maximum()
+    bar.setValue(bar.maximum() // 2)
+    before = bar.value()
+    write(reply, "\n\n" + LONG)
+    view.extend()
+    view.finish()
+    assert bar.value() == before
+    assert view._latest.isVisible()
+    view._latest.click()
+    assert bar.value() == bar.maximum()
+    assert not view._latest.isVisible()
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_selection_survives_streaming_and_laying_out(view: Transcript, backwards: bool) -> None:
+    reply = begun(view, "First paragraph.\n\nThe second one 😀 with **bold** words")
+    cursor = view.textCursor()
+    start = view.toPlainText().index("second")
+    end = view.document().characterCount() - 1
+    cursor.setPosition(end if backwards else start)
+    cursor.setPosition(start if backwards else end, QTextCursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+    write(reply, " and more")
+    view.extend()
+    assert view.textCursor().selectedText().endswith("**bold** words")
+    write(reply, " to come.\n\nThird paragraph.")
+    view.extend()
+    view.finish()
+    assert view.textCursor().selectedText() == "second one 😀 with bold words"
+    assert (view.textCursor().anchor() > view.textCursor().position()) is backwards
+
+
+def test_no_selection_grows_out_of_nothing(view: Transcript) -> None:
+    view.show_question("q")
+    begun(view, LONG)
+    view.finish()
+    assert not view.textCursor().hasSelection()
+
+
+def test_h15_copied_text_keeps_no_break_spaces_and_joins_long_lines(view: Transcript) -> None:
+    text = "10\u00a0000\u202f€ 😀\n" + "word " * 1500 + "end"
+    begun(view, text)
+    view.selectAll()
+    assert view.createMimeDataFromSelection().text() == text
+
+
+def test_h05_a_growing_paragraph_is_continued_in_blocks_of_bounded_length(view: Transcript) -> None:
+    reply = begun(view)
+    for _ in range(60):
+        write(reply, "word after word " * 20)
+        view.extend()
+    block = view.document().begin()
+    longest = 0
+    while block.isValid():
+        longest = max(longest, block.length())
+        block = block.next()
+    assert longest < 3_000
+
+
+def test_h05_the_work_for_a_token_does_not_grow_with_the_text(view: Transcript) -> None:
+    """Counts how much of the document each step touches, not how long it takes."""
+    reply = begun(view)
+    touched: list[int] = []
+    view.document().contentsChange.connect(lambda _at, removed, added: touched.append(removed + added))
+    costs = []
+    for part in range(40):
+        touched.clear()
+        for token in tokens_of(f"Paragraph {part} with *some* words " * 12 + "\n\n"):
+            write(reply, token)
+            view.extend()
+        costs.append(sum(touched))
+    assert max(costs[20:]) <= 1.2 * max(costs[1:10])
+
+
+def test_h16_nothing_is_fetched_or_read(view: Transcript, qtbot: QtBot) -> None:
+    seen: list[str] = []
+
+    class Server(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Server)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        home = f"http://127.0.0.1:{server.server_port}"
+        text = (
+            f"![x]({home}/p?d=secret) <img src='{home}/i'> <link rel=stylesheet href='{home}/c'>\n\n"
+            f"<style>@import url({home}/s)</style> ![f](file:///etc/hostname) ![d](data:image/png;base64,AAAA)\n\n"
+            f"| ![t]({home}/t) |\n| --- |\n| <img src='{home}/u'> |\n"
+        )
+        view.show_question(text)
+        begun(view, text)
+        view.finish()
+        view.grab()
+        resource = QTextDocument.ResourceType.ImageResource.value
+        assert not view.document().resource(resource, QUrl(f"{home}/direct"))
+        assert view.toPlainText().count("<img src=") == 4
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert seen == []
+
+
+def test_h18_a_link_opens_outside_and_the_page_stays(view: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(
+        "desktop.transcript.view.QDesktopServices.openUrl", lambda url: opened.append(url.toString()) or True
+    )
+    begun(view, "[page](https://example.org/a) and [file](file:///etc/passwd)")
+    view.finish()
+    before = view.toPlainText()
+    for url in ("https://example.org/a", "file:///etc/passwd", "#anchor", "relative"):
+        view.anchorClicked.emit(QUrl(url))
+    assert opened == ["https://example.org/a"]
+    assert view.toPlainText() == before
+
+
+def formats_of(view: Transcript) -> Iterator[tuple[str, QTextCharFormat]]:
+    """Each stretch of text with the marks laid over it."""
+    block = view.document().begin()
+    while block.isValid():
+        for mark in block.layout().formats():
+            cursor = QTextCursor(block)
+            cursor.setPosition(block.position() + mark.start)
+            cursor.setPosition(block.position() + mark.start + mark.length, QTextCursor.MoveMode.KeepAnchor)
+            yield cursor.selectedText(), mark.format
+        block = block.next()
+
+
+def test_colours_are_by_origin_twice_coded_and_leave_plain_tokens(view: Transcript) -> None:
+    begun(view, "One 😀 two three **four** five\n\n```\nsix seven\n```")
+    view.finish()
+    assert not list(formats_of(view))
+    view.colour(True)
+    view._colours.rehighlight()
+    style = QTextCharFormat.UnderlineStyle
+    looks = {
+        text.strip(): (look.foreground().color().name().upper(), look.underlineStyle())
+        for text, look in formats_of(view)
+    }
+    assert looks["One"] == (LIGHT.accepted, style.SingleUnderline)
+    assert looks["😀"] == (LIGHT.correction, style.DashUnderline)
+    assert looks["two"] == (LIGHT.bonus, style.DotLine)
+    assert "three" not in looks
+    assert looks["four"] == (LIGHT.accepted, style.SingleUnderline)
+    assert looks["seven"][0] == LIGHT.accepted
+    view.colour(False)
+    assert not list(formats_of(view))
+
+
+def test_a_round_lights_its_own_words(view: Transcript) -> None:
+    reply = begun(view, "One **two** three 😀 four")
+    view.finish()
+    lit = []
+    for index in range(6):
+        view.light(reply, index)
+        lit.append(view.lit_text().strip())
+    assert lit == ["One", "two", "three", "😀", "four", ""]
+    view.light(None, 0)
+    assert view.lit_text() == ""
+
+
+def test_another_palette_shows_the_same_text_in_other_colours(stage: MakeStage) -> None:
+    one = stage(Script(replies=(LONG,))).ready().ask()
+    before = one.page
+    one.window.apply_palette(DARK)
+    assert one.page == before
+    colour = one.window.transcript.document().begin().begin().fragment().charFormat().foreground().color()  # type: ignore[attr-defined]
+    assert colour.name().upper() == DARK.muted
+
+
+def test_a_screenshot_is_not_blank(stage: MakeStage) -> None:
+    one = stage().ready().ask()
+    one.window.toggle_panel()
+    image = one.window.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    colours = {image.pixel(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)}
+    assert len(colours) > 40
