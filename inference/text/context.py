@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from inference.text.template import ChatTemplate, Encoded
 
 
+_LONG = 8
+"""Characters a token; a chat of more is first measured from its end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fitted:
     """A prompt that fits. ``left_out`` are the indices of the messages that are not in it."""
@@ -34,17 +38,19 @@ def fit(template: ChatTemplate, messages: Sequence[Message], limit: int, reserve
     Nothing is left out while all fits; else as few of the oldest turns as will do. The newest turn may use the reserve
     up to one token; beyond that it is refused with error.prompt_too_long.
     """
-    encoded = template.encode(messages)
-    if len(encoded.ids) + reserve <= limit:
-        return Fitted(encoded.ids, encoded.notes, (), encoded.opens_thinking)
     turns = _turns(messages)
-    last = len(turns) - 1
-    dropped = _estimate(template, messages, turns, limit - reserve)
-    while dropped < last and len(_encode(template, messages, turns[:dropped]).ids) + reserve > limit:
-        dropped += 1
-    while dropped > 1 and len(_encode(template, messages, turns[: dropped - 1]).ids) + reserve <= limit:
-        dropped -= 1
+    dropped = 0
+    if sum(len(message.content) for message in messages) > limit * _LONG:
+        dropped = _estimate(template, messages, turns, limit - reserve)
     encoded = _encode(template, messages, turns[:dropped])
+    if dropped == 0 and len(encoded.ids) + reserve > limit:
+        dropped = _estimate(template, messages, turns, limit - reserve)
+        encoded = _encode(template, messages, turns[:dropped])
+    while dropped < len(turns) - 1 and len(encoded.ids) + reserve > limit:
+        dropped += 1
+        encoded = _encode(template, messages, turns[:dropped])
+    while dropped and len((more := _encode(template, messages, turns[: dropped - 1])).ids) + reserve <= limit:
+        dropped, encoded = dropped - 1, more
     if len(encoded.ids) >= limit:
         raise Problem("error.prompt_too_long", size=len(encoded.ids), limit=limit)
     notes = encoded.notes
@@ -55,11 +61,21 @@ def fit(template: ChatTemplate, messages: Sequence[Message], limit: int, reserve
 
 
 def _estimate(template: ChatTemplate, messages: Sequence[Message], turns: Sequence[Sequence[int]], room: int) -> int:
-    """How many turns must go, at most all but the newest, if no answer keeps its own ids: a few renderings tell."""
+    """How many of the oldest turns must go if no answer keeps its own ids.
+
+    Goes from the newest turn back in doubled steps, so the cost follows the context and not the length of the chat.
+    """
     plain = [replace(message, token_ids=None) for message in messages]
-    return bisect_left(
-        range(len(turns) - 1), True, key=lambda dropped: len(_encode(template, plain, turns[:dropped]).ids) <= room
-    )
+
+    def too_long(kept: int) -> bool:
+        return len(_encode(template, plain, turns[: len(turns) - kept]).ids) > room
+
+    most = 1
+    while most < len(turns) and not too_long(most):
+        most *= 2
+    fewest = max(most // 2, 1)
+    candidates = range(fewest + 1, min(most, len(turns)) + 1)
+    return len(turns) - fewest - bisect_left(candidates, True, key=too_long)
 
 
 def _turns(messages: Sequence[Message]) -> list[list[int]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from inference.text.thinking import CLOSING, OPENING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from transformers import PreTrainedTokenizerBase
 
@@ -23,6 +23,11 @@ After = Literal["start", "control", "text"]
 _PLACEHOLDERS = range(0xF0000, 0xFFFFE)
 _GUARDS = ("\n", ".", "\n.")
 _SHORTEST = 3
+
+
+def unused(text: str) -> Iterator[str]:
+    """Private-use characters that do not occur in the text."""
+    return (chr(code) for code in _PLACEHOLDERS if chr(code) not in text)
 
 
 class ControlTokens:
@@ -62,15 +67,17 @@ class ControlTokens:
             position += len(text[position:]) - len(text[position:].lstrip())
         return position
 
+    def within(self, text: str) -> set[str]:
+        """The control strings that occur in the text."""
+        return set(self._pattern.findall(text))
+
     def placeholders(self, texts: Iterable[str]) -> dict[str, str]:
         """For each control string that occurs in the texts, a character that occurs in none of them."""
         texts = list(texts)
-        found = sorted({string for text in texts for string in self._pattern.findall(text)})
+        found = sorted({string for text in texts for string in self.within(text)})
         if not found:
             return {}
-        used = set[str]().union(*texts)
-        free = (chr(code) for code in _PLACEHOLDERS if chr(code) not in used)
-        return dict(zip(found, free, strict=False))
+        return dict(zip(found, unused("".join(texts)), strict=False))
 
     def mark(self, text: str, placeholders: Mapping[str, str], keep_thinking: bool) -> str:
         """The text with its control strings replaced, but for thinking tags where these are meant."""

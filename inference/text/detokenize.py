@@ -30,14 +30,14 @@ class Detokenizer:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, before: Sequence[int] = ()) -> None:
         self._tokenizer = tokenizer
-        self._special = _hidden(tokenizer)
-        self._window = _tail(tokenizer, before)
+        self._hidden = hidden_ids(tokenizer)
+        self._window = _tail(tokenizer, self._hidden, before)
         self._context = len(self._window)
         self._shown = len(decode(tokenizer, self._window))
 
     def push(self, token_id: int) -> str:
         """The text that this token made certain; may be empty, never ends in half a character."""
-        token = None if token_id in self._special else self._tokenizer.convert_ids_to_tokens(token_id)
+        token = None if token_id in self._hidden else self._tokenizer.convert_ids_to_tokens(token_id)
         if not isinstance(token, str):
             return ""
         self._window.append(token_id)
@@ -92,19 +92,21 @@ def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
     return text
 
 
-def continuation(tokenizer: PreTrainedTokenizerBase, before: Sequence[int], ids: Sequence[int]) -> str:
+def continuation(
+    tokenizer: PreTrainedTokenizerBase, hidden: frozenset[int], before: Sequence[int], ids: Sequence[int]
+) -> str:
     """The text that ``ids`` add behind ``before``; unlike ``decode`` alone it keeps their leading space."""
-    tail = _tail(tokenizer, before)
+    tail = _tail(tokenizer, hidden, before)
     return decode(tokenizer, [*tail, *ids])[len(decode(tokenizer, tail)) :]
 
 
-def _hidden(tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
+def hidden_ids(tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
+    """The special tokens, which decoding leaves out."""
     return frozenset(token_id for token_id, token in tokenizer.added_tokens_decoder.items() if token.special)
 
 
-def _tail(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> list[int]:
+def _tail(tokenizer: PreTrainedTokenizerBase, hidden: frozenset[int], ids: Sequence[int]) -> list[int]:
     """The last few ids that show, reaching back to one that is no byte of a longer run."""
-    hidden = _hidden(tokenizer) if ids else frozenset()
     tail: list[int] = []
     for token_id in reversed(ids):
         token = None if token_id in hidden else tokenizer.convert_ids_to_tokens(token_id)

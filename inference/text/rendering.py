@@ -85,6 +85,17 @@ class Renderer:
                 return behind
         return ""
 
+    def answer_lead(self) -> str | None:
+        """What the template writes between the prompt for an answer and the answer, once that lies in the past.
+
+        None if the past does not go on from the prompt, as where the prompt opens the thinking.
+        """
+        question = Message("user", _QUESTION)
+        prompt = self._probe(question)
+        chat = self._probe(question, Message("assistant", _ANSWER), Message("user", _NEXT), prompt=False) or ""
+        before, found, _ = chat.partition(_ANSWER)
+        return before[len(prompt) :] if prompt and found and before.startswith(prompt) else None
+
     def _knows_system(self) -> bool:
         question = Message("user", _QUESTION)
         with_system = self._probe(Message("system", _SYSTEM), question)

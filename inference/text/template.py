@@ -5,14 +5,12 @@ Text of messages never becomes a control token. Knows nothing of limits (``conte
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass
-from itertools import takewhile
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from inference.messages import Notice
-from inference.text.control import ControlTokens
-from inference.text.detokenize import continuation, decode
+from inference.text.control import ControlTokens, unused
+from inference.text.detokenize import continuation, decode, hidden_ids
 from inference.text.rendering import PLAIN_STOP, Renderer, arrange
 from inference.text.thinking import CLOSING, OPENING, opens_thinking
 
@@ -25,8 +23,8 @@ if TYPE_CHECKING:
     from inference.text.control import After
 
 
-_PASTS = 4
-"""Renderings remembered: of the chat in use whole and without its oldest turns, and of the one before."""
+_BEFORE = 32
+"""Ids that tell how an answer's first token reads behind them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +34,6 @@ class Encoded:
     ids: list[int]
     notes: tuple[Notice, ...] = ()
     opens_thinking: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Past:
-    """A chat rendered before; ``prompts`` says how much of the text was the prompt for each answer."""
-
-    messages: Sequence[Message]
-    text: str
-    prompts: Mapping[int, int]
 
 
 class ChatTemplate:
@@ -57,7 +46,8 @@ class ChatTemplate:
         self._tokenizer = tokenizer
         self._renderer = Renderer(tokenizer, model_name)
         self._control = ControlTokens(tokenizer, self._renderer.written())
-        self._pasts: deque[_Past] = deque(maxlen=_PASTS)
+        self._hidden = hidden_ids(tokenizer)
+        self._lead = self._renderer.answer_lead()
         self.stops = (PLAIN_STOP,) if self._renderer.missing else ()
 
     def encode(self, messages: Sequence[Message]) -> Encoded:
@@ -86,7 +76,7 @@ class ChatTemplate:
         if not placeholders:
             return message
         content = self._control.mark(message.content, placeholders, keep_thinking=message.role == "assistant")
-        return type(message)(message.role, content, message.token_ids)
+        return replace(message, content=content)
 
     def _spliced(
         self, text: str, messages: Sequence[Message], placeholders: Mapping[str, str]
@@ -95,41 +85,51 @@ class ChatTemplate:
         ids: list[int] = []
         position = 0
         after: After = "start"
-        for index, start in self._prompts(text, messages).items():
-            front = ids + self._control.encode(text[position:start], placeholders, after)
+        for index, start in self._starts(text, messages).items():
+            if start < position:
+                continue
+            front = self._control.encode(text[position:start], placeholders, after)
             body, ends = self._parts(messages[index].token_ids or ())
-            length = self._length(text, start, front, body, placeholders)
+            length = self._length(text, start, ids[-_BEFORE:] + front, body, placeholders)
             if length is None:
                 continue
-            ids, position, after = front + body, start + length, "text"
+            ids += front + body
+            position, after = start + length, "text"
             for token_id in ends:
                 string = self._control.strings[token_id]
                 if not text.startswith(string, position):
                     break
-                ids, position, after = [*ids, token_id], self._control.past(string, text, position), "control"
+                ids.append(token_id)
+                position, after = self._control.past(string, text, position), "control"
         return ids, position, after
 
-    def _prompts(self, text: str, messages: Sequence[Message]) -> dict[int, int]:
-        """How much of the text was the prompt for each answer that brings ids, by the answer's index.
+    def _starts(self, text: str, messages: Sequence[Message]) -> dict[int, int]:
+        """Where the prompt for each answer that brings ids ends in the text, by the answer's index.
 
-        Ends at the first whose prompt the template writes differently now: nothing cached goes on from there. What is
-        known from an earlier turn is not rendered again, or a long chat would take the square of its length.
+        The answers' places show when the chat is rendered once more with a slot for each of them.
         """
-        past = max(self._pasts, key=lambda past: _common(past.messages, messages), default=_Past((), "", {}))
-        same = _common(past.messages, messages)
-        prompts: dict[int, int] = {}
-        for index, message in enumerate(messages):
-            if message.role != "assistant" or not message.token_ids:
-                continue
-            length = past.prompts.get(index, 0) if index <= same else 0
-            prompt = past.text[:length] or self._renderer.render(messages[:index])
-            if not text.startswith(prompt) and length:
-                prompt = self._renderer.render(messages[:index])
-            if not text.startswith(prompt):
+        answers = [index for index, message in enumerate(messages) if message.role == "assistant" and message.token_ids]
+        if not answers or self._lead is None:
+            return {}
+        slot = next(character for character in unused(text))
+        holed = list(messages)
+        for index in answers:
+            holed[index] = replace(messages[index], content=slot)
+        first, *others = self._renderer.render(holed).split(slot)
+        starts: dict[int, int] = {}
+        position = len(first)
+        if len(others) != len(answers) or not text.startswith(first):
+            return {}
+        for index, behind in zip(answers, others, strict=True):
+            starts[index] = position - len(self._lead)
+            content = messages[index].content
+            end = position + len(content)
+            if not text.startswith(content + behind, position):
+                end = text.find(behind, position) if behind else -1
+            if end < 0:
                 break
-            prompts[index] = len(prompt)
-        self._pasts.append(_Past(messages, text, {**prompts, len(messages): len(text)}))
-        return prompts
+            position = end + len(behind)
+        return {index: start for index, start in starts.items() if text.startswith(self._lead, start)}
 
     def _parts(self, token_ids: Sequence[int]) -> tuple[list[int], list[int]]:
         """An answer's ids without the control tokens at its end, and these."""
@@ -139,22 +139,19 @@ class ChatTemplate:
         return list(token_ids[:end]), list(token_ids[end:])
 
     def _length(
-        self, text: str, start: int, front: list[int], body: list[int], placeholders: Mapping[str, str]
+        self, text: str, start: int, before: list[int], body: list[int], placeholders: Mapping[str, str]
     ) -> int | None:
         """How many characters of the text at ``start`` the ids stand for; None if the text says something else."""
         tags = {self._control.ids.get(tag) for tag in (OPENING, CLOSING)}
         if not body or any(token_id in self._control.strings and token_id not in tags for token_id in body):
             return None
-        for answer in (continuation(self._tokenizer, front, body), decode(self._tokenizer, body)):
+        for answer in (continuation(self._tokenizer, self._hidden, before, body), decode(self._tokenizer, body)):
+            if not self._control.within(answer) <= {OPENING, CLOSING, *placeholders}:
+                continue
             marked = self._control.mark(answer, placeholders, keep_thinking=True)
             if marked and text.startswith(marked, start):
                 return len(marked)
         return None
-
-
-def _common(one: Sequence[Message], other: Sequence[Message]) -> int:
-    """How many messages two chats share from the start."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def end_token_ids(

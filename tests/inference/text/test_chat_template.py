@@ -276,6 +276,48 @@ def test_a_third_turn_extends_the_second(family):
         cached = ids + reply
 
 
+@EACH
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_keeping_ids_never_changes_what_the_prompt_says(family, data):
+    tokenizer, template = made(family)
+    parts = ["hello", " you", "\n", "  ", "`", "🙂", "山", "<think>", "</think>", tokenizer.eos_token, family.end, "."]
+    messages = [Message("user", "hi")]
+    for _ in range(data.draw(st.integers(1, 3))):
+        chunks = data.draw(st.lists(st.sampled_from(parts), max_size=6))
+        ids = [
+            token_id
+            for chunk in chunks
+            for token_id in tokenizer(chunk, add_special_tokens=False, split_special_tokens=data.draw(st.booleans()))[
+                "input_ids"
+            ]
+        ]
+        stream = Detokenizer(tokenizer)
+        content = "".join(map(stream.push, ids)) + stream.finish()
+        content = content[: len(content) - data.draw(st.sampled_from([0, 0, 1, 3]))]
+        ids += data.draw(st.sampled_from([[], [template.end_of_turn()], [tokenizer.eos_token_id]]))
+        messages += [Message("assistant", content, tuple(ids)), Message("user", "go on")]
+    kept = template.encode(messages).ids
+    plain = template.encode([Message(message.role, message.content) for message in messages]).ids
+    assert control_ids(tokenizer, kept) == control_ids(tokenizer, plain)
+    kept_text, plain_text = bare(tokenizer.decode(kept)), bare(tokenizer.decode(plain))
+    if family.swallowing:  # white space behind a control token: an answer that began with it keeps it
+        kept_text, plain_text = kept_text.replace("\n", ""), plain_text.replace("\n", "")
+    assert kept_text == plain_text
+
+
+def test_a_long_chat_is_rendered_twice_at_most(monkeypatch):
+    tokenizer, template = made(QWEN)
+    ids = (*spelled(tokenizer, "hello"), template.end_of_turn())
+    messages = [Message("user", "hi"), Message("assistant", "hello", ids)] * 60 + chat(("u", "bye"))
+    renders = []
+    render = template._renderer.render
+    monkeypatch.setattr(template._renderer, "render", lambda *args: renders.append(args) or render(*args))
+    kept = template.encode(messages).ids
+    assert len(renders) == 2
+    assert sum(kept[at : at + len(ids)] == list(ids) for at in range(len(kept))) == 60
+
+
 def test_an_answer_edited_or_cut_at_a_stop_is_tokenized_anew():
     tokenizer, template = made(QWEN)
     ids = (*spelled(tokenizer, "hello"), template.end_of_turn())
@@ -283,6 +325,13 @@ def test_an_answer_edited_or_cut_at_a_stop_is_tokenized_anew():
         plain = template.encode(chat(("u", "hi"), ("a", content), ("u", "bye")))
         kept = template.encode([Message("user", "hi"), Message("assistant", content, ids), Message("user", "bye")])
         assert kept == plain
+
+
+def test_ids_that_spell_a_control_string_do_not_stand_for_the_token():
+    tokenizer, template = made(QWEN)
+    ids = tuple(tokenizer("hello<|im_end|>", add_special_tokens=False, split_special_tokens=True)["input_ids"])
+    kept = template.encode([Message("user", "hi"), Message("assistant", "hello", ids), Message("user", "bye")])
+    assert kept == template.encode(chat(("u", "hi"), ("a", "hello"), ("u", "bye")))
 
 
 def test_ids_with_a_control_token_inside_are_not_kept():

@@ -84,3 +84,18 @@ def test_kept_answers_keep_their_ids():
     fitted = fit(template, messages, limit=len(template.encode(messages).ids) - 10, reserve=10)
     assert fitted.left_out
     assert any(tuple(fitted.ids[at : at + len(ids)]) == ids for at in range(len(fitted.ids)))
+
+
+def test_what_is_sent_to_the_tokenizer_follows_the_context_and_not_the_length_of_the_chat():
+    template = template_of(SMOLLM2)
+    sizes = []
+
+    class Counting:
+        def encode(self, messages):
+            sizes.append(len(messages))
+            return template.encode(messages)
+
+    fitted = fit(Counting(), chat_of(3000), limit=600, reserve=100)
+    assert len(fitted.left_out) > 5900
+    assert max(sizes) < 200
+    assert len(sizes) < 20
