@@ -80,6 +80,10 @@ def main(argv: list[str]) -> int:
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"{error.filename or 'A file'} cannot be used ({error.strerror or error}); check it, or choose another "
+              f"place with --venv.", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("\nInterrupted; the same command continues from here.", file=sys.stderr)
         return 130
@@ -97,7 +101,6 @@ def go(verb: str, arguments: list[str], venv: Path, torch_index: str | None) -> 
     extras = ["test"] if verb == "test" else []
     python = environment_python(venv)
     if not is_installed(venv, extras):
-        make_environment(venv)
         install(venv, extras, torch_index)
     if verb != "doctor" and "--model" not in arguments:
         fetch_starter(python)
@@ -217,7 +220,7 @@ def pip_arguments(
 
 
 def install(venv: Path, extras: list[str], torch_index: str | None) -> None:
-    """The project and all it needs, pinned; then the stamp."""
+    """The environment, the project and all it needs, pinned; then the stamp."""
     cuda = has_nvidia_driver()
     cpu_index = sys.platform == "linux" and not cuda and not torch_index and is_reachable(CPU_INDEX + "/torch/", 3)
     if torch_index:
@@ -232,22 +235,21 @@ def install(venv: Path, extras: list[str], torch_index: str | None) -> None:
         build = "whatever build of torch pip offers, since the index of CPU builds is out of reach"
     if not any(venv.glob("lib*/**/site-packages/torch/version.py")):
         check_space(venv, NEEDED["cpu" if cpu_index or not cuda else "cuda"])
+    make_environment(venv)
     say(f"Installing Borrador and what it needs, with {build} (some minutes the first time)")
     command = [str(environment_python(venv)), "-m", "pip",
                *pip_arguments(sys.platform, cuda, cpu_index, torch_index, extras)]
-    pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr, stderr=subprocess.PIPE, text=True,
-                           errors="replace")
-    assert pip.stderr is not None
     said = []
-    try:
-        for line in pip.stderr:
-            sys.stderr.write(line)
-            said.append(line)
-        status = pip.wait()
-    except KeyboardInterrupt:
-        pip.wait()  # it was interrupted too and cleans up
-        raise
-    if status:
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr, stderr=subprocess.PIPE, text=True,
+                          errors="replace") as pip:
+        try:
+            for line in pip.stderr or ():
+                sys.stderr.write(line)
+                said.append(line)
+        except KeyboardInterrupt:
+            pip.wait()  # it was interrupted too and cleans up
+            raise
+    if pip.returncode:
         raise pip_refusal("".join(said), venv)
     stamp = {"wanted": wanted(), "extras": extras}
     part = venv / (STAMP + ".part")
@@ -320,27 +322,24 @@ def is_reachable(url: str, seconds: float) -> bool:
 def fetch_starter(python: Path) -> None:
     """The starter model in the user's data folder; returns at once when it is there."""
     command = [str(python), "-m", "inference.models.job", "starter"]
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             cwd=str(CHECKOUT), text=True, encoding="utf-8", errors="replace")
-    assert child.stdout is not None and child.stderr is not None
-    errors: list[str] = []
-    reader = threading.Thread(target=lambda: errors.extend(child.stderr or ()), daemon=True)
-    reader.start()
     line = Line()
     failed = ""
-    for text in child.stdout:
-        event = json.loads(text)
-        if event["event"] == "failed":
-            failed = event["text"]
-        elif event["event"] == "progress":
-            line.show(event["id"], event["text"], event["fraction"])
-    line.end()
-    status = child.wait()
-    reader.join()
-    if status == 130:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
+                              cwd=str(CHECKOUT), text=True, encoding="utf-8", errors="replace") as child:
+            for text in child.stdout or ():
+                event = json.loads(text)
+                if event["event"] == "failed":
+                    failed = event["text"]
+                elif event["event"] == "progress":
+                    line.show(event["id"], event["text"], event["fraction"])
+        line.end()
+        errors.seek(0)
+        last = (errors.read().strip().splitlines() or ["no word why"])[-1]
+    if child.returncode == 130:
         raise KeyboardInterrupt
-    if status:
-        raise Refusal(failed or f"The starter model could not be prepared ({(errors or ['no word why'])[-1].strip()}).")
+    if child.returncode:
+        raise Refusal(failed or f"The starter model could not be prepared ({last}); run this again.")
 
 
 class Line:
