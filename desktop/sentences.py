@@ -34,6 +34,8 @@ _MARKED = {
         "sentences",
         "Downloading {model}: {done_mb:.0f} of {total_mb:.0f} MB, {speed_mb:.1f} MB/s",
     ),
+    "download.elsewhere": QT_TRANSLATE_NOOP("sentences", "Waiting for another program that is fetching {model}"),
+    "download.asked_to_wait": QT_TRANSLATE_NOOP("sentences", "The hub is busy; going on in {seconds} s"),
     "download.checking": QT_TRANSLATE_NOOP("sentences", "Checking {file}"),
     "speculation.on": QT_TRANSLATE_NOOP("sentences", "On: K {k}, {speedup:.1f}x"),
     "speculation.measuring": QT_TRANSLATE_NOOP("sentences", "On: K {k}, measuring"),
@@ -111,6 +113,44 @@ _MARKED = {
     ),
     "error.revision_not_found": QT_TRANSLATE_NOOP("sentences", "{model} has no revision {revision}."),
     "error.gated": QT_TRANSLATE_NOOP("sentences", "{model} asks you to accept its licence first, at {page}."),
+    "error.sign_in": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} wants you signed in and its licence accepted at {page}; set HF_TOKEN and try again.",
+    ),
+    "error.token": QT_TRANSLATE_NOOP("sentences", "The hub refuses your token; make a new one and set HF_TOKEN."),
+    "error.forbidden": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Your token may not read {model}; give it that right, or choose another model.",
+    ),
+    "error.rate_limit": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The hub asks to wait; try again in some minutes, and what is here is kept.",
+    ),
+    "error.offline": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} is not here and the offline switch (HF_HUB_OFFLINE) is on; turn it off to fetch it.",
+    ),
+    "error.download_damaged": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{file} of {model} arrived damaged twice; try again later.",
+    ),
+    "error.weights_disagree": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} holds two sets of weights that disagree ({one}, {other}); remove one of them.",
+    ),
+    "error.repo_incomplete": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} lacks {files} on the hub itself; choose another copy.",
+    ),
+    "error.gguf": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} is a GGUF file, which cannot be opened yet; choose a copy with safetensors.",
+    ),
+    "error.cancelled": QT_TRANSLATE_NOOP("sentences", "Loading was stopped; what has been fetched is kept."),
+    "error.disk_full": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The disk with {folder} is full; free some space and try again, and what is here is kept.",
+    ),
     "error.hub": QT_TRANSLATE_NOOP("sentences", "The hub answered with an error ({detail}); try again later."),
     "error.disk": QT_TRANSLATE_NOOP(
         "sentences",
@@ -153,6 +193,10 @@ _MARKED = {
     ),
     "error.empty_prompt": QT_TRANSLATE_NOOP("sentences", "There is nothing to answer; write a message first."),
     "error.template": QT_TRANSLATE_NOOP("sentences", "The chat template of {model} failed: {detail}"),
+    "error.template_endless": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The chat template of {model} ran over {seconds:.0f} seconds; choose another model.",
+    ),
     "error.file": QT_TRANSLATE_NOOP("sentences", "{file} cannot be read: {detail}"),
     "error.unexpected": QT_TRANSLATE_NOOP("sentences", "Something went wrong ({detail}); the chat can go on."),
 }

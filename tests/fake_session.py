@@ -139,7 +139,8 @@ def next_round(turn: int, before: list[Round], tokens: list[str], control: Contr
     drafted = min(planned, len(tokens))
     accepted = min(ACCEPTED[len(before) % len(ACCEPTED)], drafted)
     last: Origin = "plain" if not drafted else "bonus" if accepted == drafted else "correction"
-    origins: tuple[Origin, ...] = (("accepted",) * accepted + (last,))[: len(tokens)]
+    kept: list[Origin] = ["accepted"] * accepted
+    origins = tuple([*kept, last][: len(tokens)])
     tested = min(drafted, accepted + 1)
     index = len(before)
     recent = before[-8:]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from inference.events import Origin
     from tests.desktop.stage import MakeStage
 
 LONG = "\n\n".join(f"Paragraph {n} with **some** words and an emoji 😀 in it." for n in range(60))
@@ -36,7 +37,7 @@ def view(qtbot: QtBot) -> Transcript:
 
 
 def write(reply: Reply, text: str, start: int = 0) -> None:
-    origins = ("accepted", "correction", "bonus", "plain")
+    origins: tuple[Origin, ...] = ("accepted", "correction", "bonus", "plain")
     for index, token in enumerate(tokens_of(text), start):
         reply.add([Piece(token, origins[index % 4], index)])
 
@@ -183,9 +184,7 @@ def test_h16_nothing_is_fetched_or_read(view: Transcript, qtbot: QtBot) -> None:
 
 def test_h18_a_link_opens_outside_and_the_page_stays(view: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(
-        "desktop.transcript.view.QDesktopServices.openUrl", lambda url: opened.append(url.toString()) or True
-    )
+    monkeypatch.setattr("desktop.transcript.view.QDesktopServices.openUrl", lambda url: opened.append(url.toString()))
     begun(view, "[page](https://example.org/a) and [file](file:///etc/passwd)")
     view.finish()
     before = view.toPlainText()
@@ -245,7 +244,7 @@ def test_another_palette_shows_the_same_text_in_other_colours(stage: MakeStage) 
     before = one.page
     one.window.apply_palette(DARK)
     assert one.page == before
-    colour = one.window.transcript.document().begin().begin().fragment().charFormat().foreground().color()  # type: ignore[attr-defined]
+    colour = one.window.transcript.document().begin().begin().fragment().charFormat().foreground().color()
     assert colour.name().upper() == DARK.muted
 
 

