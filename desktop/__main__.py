@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from inference.events import Problem
 from inference.settings import DRAFTERS, LARGEST_K, ModelChoice, Speculation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 class _Parser(argparse.ArgumentParser):
@@ -23,14 +25,27 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Open the window; the exit status. A wrong argument exits with 2 and one sentence on standard error."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # without a console there is none, and libraries write to it
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (kept until the process ends)
     try:
         choice, speculation = read_arguments(argv)
     except Problem as problem:
         sys.stderr.write(f"borrador: {problem}\n")
         return 2
+    if not has_display(sys.platform, os.environ):
+        sys.stderr.write("borrador: There is no display; use borrador-cli chat for a chat in the terminal.\n")
+        return 1
     from desktop.app import run
 
     return run(choice, speculation)
+
+
+def has_display(platform: str, environment: Mapping[str, str]) -> bool:
+    """Whether a window can be shown; without one, Qt would abort the process."""
+    if not platform.startswith("linux"):
+        return True
+    return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
 
 
 def read_arguments(argv: Sequence[str] | None) -> tuple[ModelChoice, Speculation]:

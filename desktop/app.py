@@ -33,6 +33,7 @@ def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[]
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Borrador")
     app.setOrganizationName("Borrador")
+    app.setDesktopFileName("borrador")
     app.setStyle("Fusion")
     app.setWindowIcon(mark())
     install_translation(app, QLocale())

@@ -72,11 +72,6 @@ _MARKED = {
         "sentences",
         "This model knows no system role; the system prompt is put before the first question",
     ),
-    "run.no_display": QT_TRANSLATE_NOOP("sentences", "There is no display; this is the terminal chat."),
-    "run.no_terminal": QT_TRANSLATE_NOOP(
-        "sentences",
-        "There is neither a display nor a terminal; here is one answer with speculation off and on.",
-    ),
     "error.setting": QT_TRANSLATE_NOOP("sentences", "{field} is {value}; it must be {allowed}."),
     "error.busy": QT_TRANSLATE_NOOP("sentences", "A reply is still being written; press Stop first."),
     "error.no_model": QT_TRANSLATE_NOOP("sentences", "No model is loaded; choose one first."),
@@ -200,6 +195,8 @@ _MARKED = {
     "error.file": QT_TRANSLATE_NOOP("sentences", "{file} cannot be read: {detail}"),
     "error.unexpected": QT_TRANSLATE_NOOP("sentences", "Something went wrong ({detail}); the chat can go on."),
 }
+TERMINAL_ONLY = ("doctor.", "run.")
+"""What the ids begin with that the window never shows."""
 TEMPLATES = cast("dict[str, str]", _MARKED)
 """The English template of each message id; `sentence` translates it."""
 

@@ -558,14 +558,6 @@
         <translation>Este modelo no conoce el papel de sistema; sus instrucciones van delante de la primera pregunta</translation>
     </message>
     <message>
-        <source>There is no display; this is the terminal chat.</source>
-        <translation>No hay pantalla; esta es la conversación en la terminal.</translation>
-    </message>
-    <message>
-        <source>There is neither a display nor a terminal; here is one answer with speculation off and on.</source>
-        <translation>No hay pantalla ni terminal; aquí va una respuesta sin especulación y con ella.</translation>
-    </message>
-    <message>
         <source>{field} is {value}; it must be {allowed}.</source>
         <translation>{field} es {value}; tiene que ser {allowed}.</translation>
     </message>

@@ -14,8 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from PySide6.QtCore import QLocale, QSettings  # noqa: E402
+from PySide6.QtCore import QCoreApplication, QLocale, QSettings, QTranslator  # noqa: E402
 
+from desktop.app import install_translation  # noqa: E402
 from desktop.main_window import MainWindow  # noqa: E402
 from desktop.palette import LIGHT  # noqa: E402
 from desktop.worker import Worker  # noqa: E402
@@ -26,6 +27,7 @@ from tests.fake_session import FakeSession, Script  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
     from tests.desktop.stage import MakeStage
@@ -43,6 +45,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def english() -> None:
     QLocale.setDefault(QLocale("en_GB"))
+
+
+@pytest.fixture
+def spanish(qapp: QApplication) -> Iterator[None]:
+    before = set(qapp.findChildren(QTranslator))
+    assert install_translation(qapp, QLocale("es_ES"))
+    yield
+    for translator in set(qapp.findChildren(QTranslator)) - before:
+        QCoreApplication.removeTranslator(translator)
+        translator.deleteLater()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import pytest
 
-from desktop.__main__ import main, read_arguments
+from desktop.__main__ import has_display, main, read_arguments
 from inference.settings import ModelChoice, Speculation
 
 
@@ -41,23 +41,48 @@ def test_a_wrong_value_is_one_sentence_and_status_2(line: str, capsys: pytest.Ca
     assert said.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("option", "said"), [("--version", f"Borrador {version('borrador')}"), ("--help", "usage: borrador")]
-)
+VERSION = f"Borrador {version('borrador')}"
+
+
+def in_a_process(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(("option", "said"), [("--version", VERSION), ("--help", "usage: borrador")])
 def test_i11_help_and_version_need_neither_qt_nor_torch(option: str, said: str) -> None:
     code = (
         "import sys\n"
         "try:\n import runpy; runpy.run_module('desktop', run_name='__main__')\n"
-        "finally:\n heavy = {'PySide6', 'torch', 'transformers', 'numpy'} & set(sys.modules)\n assert not heavy, heavy\n"
+        "finally:\n heavy = {'PySide6', 'torch', 'numpy'} & set(sys.modules)\n assert not heavy, heavy\n"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", code, option], capture_output=True, text=True, timeout=60, check=False
-    )
+    ended = in_a_process(code, option)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.startswith(said)
 
 
 def test_i01_the_window_imports_nothing_heavy() -> None:
     code = "import sys, desktop.app; print({'torch', 'transformers', 'bitsandbytes', 'numpy'} & set(sys.modules))"
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    ended = in_a_process(code)
     assert ended.stdout == "set()\n"
+
+
+def test_i11_without_a_display_it_says_so_and_ends(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert has_display("win32", {})
+    assert has_display("linux", {"WAYLAND_DISPLAY": "wayland-0"})
+    assert has_display("linux", {"QT_QPA_PLATFORM": "offscreen"})
+    monkeypatch.setattr("desktop.__main__.has_display", lambda *_: False)
+    assert main([]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_i02_missing_streams_are_replaced() -> None:
+    code = (
+        "import sys; keep, sys.stdout, sys.stderr = sys.stdout, None, None\n"
+        "from desktop.__main__ import main\n"
+        "assert main(['--k', '99']) == 2\n"
+        "sys.stdout.write('lost'); keep.write('fine')"
+    )
+    assert in_a_process(code).stdout == "fine"

@@ -145,8 +145,14 @@ def test_the_panel_is_a_sheet_where_the_window_is_narrow(stage: MakeStage, size:
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
-def test_h20_nothing_is_cut_off_in_a_small_window(stage: MakeStage, language: str) -> None:
-    one = stage(size=(480, 400)).ready().ask()
+def test_h20_nothing_is_cut_off_in_a_small_window(
+    stage: MakeStage, request: pytest.FixtureRequest, language: str
+) -> None:
+    if language == "es":
+        request.getfixturevalue("spanish")
+    one = stage(size=(480, 400))
+    one.wait(lambda: one.window._loaded)
+    one.ask()
     assert (one.window.width(), one.window.height()) == (480, 400)
     header = one.window.header
     parts = [header.new_chat, header.model, header.switch, header.length, header.settings, header.rounds]
