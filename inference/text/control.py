@@ -15,6 +15,7 @@ from inference.text.thinking import CLOSING, OPENING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from tokenizers import AddedToken
     from transformers import PreTrainedTokenizerBase
 
 After = Literal["start", "control", "text"]
@@ -23,6 +24,7 @@ After = Literal["start", "control", "text"]
 _PLACEHOLDERS = range(0xF0000, 0xFFFFE)
 _GUARDS = ("\n", ".", "\n.")
 _SHORTEST = 3
+_THINKING = (OPENING, CLOSING)
 
 
 def unused(text: str) -> Iterator[str]:
@@ -38,15 +40,15 @@ class ControlTokens:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, written: str) -> None:
         self._tokenizer = tokenizer
-        self._added = {
-            token.content: token
-            for token in tokenizer.added_tokens_decoder.values()
-            if token.content.strip()
-            and (token.special or (len(token.content) >= _SHORTEST and token.content in written + OPENING + CLOSING))
-        }
-        vocabulary = tokenizer.get_vocab()
-        self.ids = {text: vocabulary[text] for text in self._added}
-        self.strings = {token_id: text for text, token_id in self.ids.items()}
+
+        def is_control(token: AddedToken) -> bool:
+            by_template = len(token.content) >= _SHORTEST and token.content in written
+            return bool(token.content.strip()) and (token.special or by_template or token.content in _THINKING)
+
+        added = {token_id: token for token_id, token in tokenizer.added_tokens_decoder.items() if is_control(token)}
+        self._added = {token.content: token for token in added.values()}
+        self.strings = {token_id: token.content for token_id, token in added.items()}
+        self.ids = {text: token_id for token_id, text in self.strings.items()}
         longest_first = sorted(self.ids, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
         self._adds_prefix = self._native("\nx") != self._native("\n") + self._native("x")
@@ -83,7 +85,7 @@ class ControlTokens:
         """The text with its control strings replaced, but for thinking tags where these are meant."""
         if not placeholders:
             return text
-        kept = (OPENING, CLOSING) if keep_thinking else ()
+        kept = _THINKING if keep_thinking else ()
 
         def replace(match: re.Match[str]) -> str:
             return match.group() if match.group() in kept else placeholders[match.group()]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from inference.settings import Message
 from inference.text.clean import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from types import FrameType
 
     from transformers import PreTrainedTokenizerBase
@@ -46,13 +47,14 @@ class Renderer:
         self._template: str | None = None
         if self.missing:
             self._template = ("{{ bos_token }}" if _adds_bos(tokenizer) else "") + _PLAIN
+        self._endless = False  # one probe that takes its whole time is enough
         self.has_system_role = self._knows_system()
 
     def render(self, messages: Sequence[Message], prompt: bool = True) -> str:
         """The chat as text, with the header of the next answer (``prompt``). Raises Problem."""
         chat = [{"role": message.role, "content": message.content} for message in messages]
         try:
-            with _Deadline(LONGEST_SECONDS):
+            with _deadline(LONGEST_SECONDS):
                 text = self._tokenizer.apply_chat_template(
                     chat, chat_template=self._template, tokenize=False, add_generation_prompt=prompt
                 )
@@ -104,9 +106,12 @@ class Renderer:
         return self._probe(question) is None
 
     def _probe(self, *chat: Message, prompt: bool = True) -> str | None:
+        if self._endless:
+            return None
         try:
             return self.render(chat, prompt)
-        except Problem:
+        except Problem as problem:
+            self._endless = problem.notice.id == "error.template_endless"
             return None
 
 
@@ -151,23 +156,22 @@ class _Endless(Exception):
     """The template did not come to an end in time."""
 
 
-class _Deadline:
+@contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
     """Ends the template's code, and only that, at its first line after the time is up."""
+    end = time.monotonic() + seconds
 
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    def __enter__(self) -> None:
-        self._outer = sys.gettrace()
-        sys.settrace(self._enter_frame)
-
-    def __exit__(self, *_: object) -> None:
-        sys.settrace(self._outer)
-
-    def _enter_frame(self, frame: FrameType, event: str, argument: Any) -> Any:
-        return self._watch if frame.f_code.co_filename == "<template>" else None
-
-    def _watch(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if time.monotonic() > self._end:
+    def watch(frame: FrameType, event: str, argument: Any) -> Any:
+        if time.monotonic() > end:
             raise _Endless
-        return self._watch
+        return watch
+
+    def enter(frame: FrameType, event: str, argument: Any) -> Any:
+        return watch if frame.f_code.co_filename == "<template>" else None
+
+    outer = sys.gettrace()
+    sys.settrace(enter)
+    try:
+        yield
+    finally:
+        sys.settrace(outer)
