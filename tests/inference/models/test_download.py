@@ -281,3 +281,29 @@ def test_F03_too_little_space_is_said_before(hub: FakeHub, home: Path) -> None:
             download._Download("owner/tiny", None, lambda *_: None).run()
     assert caught.value.notice.id == "error.disk"
     assert not any(asked.sent for asked in hub.asked)
+
+
+@pytest.mark.slow
+def test_F06_a_real_tiny_model_in_shards_arrives_whole_and_loads_without_the_hub(
+    hub: FakeHub, find: Find, home: Path
+) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, tie_word_embeddings=True,
+    )
+    made = LlamaForCausalLM(config)
+    made.save_pretrained(home / "made", max_shard_size="20KB")
+    files = {path.name: path.read_bytes() for path in (home / "made").iterdir()}
+    assert len([name for name in files if name.endswith(".safetensors")]) > 1
+    hub.repositories["owner/tiny"] = Repository({**files, "tokenizer.json": b"{}", "README.md": b"#"})
+    found = find("owner/tiny")
+    hub.asked.clear()
+    loaded, report = AutoModelForCausalLM.from_pretrained(found.folder, output_loading_info=True)
+    assert not report["missing_keys"] and not report["unexpected_keys"]
+    for (name, one), (_, other) in zip(made.named_parameters(), loaded.named_parameters(), strict=True):
+        assert torch.equal(one, other), name
+    assert hub.asked == []
