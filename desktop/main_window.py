@@ -1,7 +1,4 @@
-"""The window: puts the parts together, sends what the user does to the worker and shows the events that come back.
-
-It gives every reply a control of its own and drops events of replies that are no longer awaited.
-"""
+"""The window: puts the parts together, hands on what the user does, and shows the chat as it changes."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.body import Body
+from desktop.chat import Chat
 from desktop.composer import Composer, Readiness
-from desktop.conversation import Conversation
 from desktop.elided import ElidedLabel
 from desktop.header import Header
 from desktop.loading import Loading
@@ -27,8 +24,7 @@ from desktop.speculation.panel import Panel
 from desktop.status_bar import StatusBar
 from desktop.transcript.view import COLUMN, Transcript
 from desktop.welcome import Welcome
-from inference.events import Failed, Finished, Loaded, LoadFailed, LoadProgress, Notice, Prefill, Round
-from inference.settings import Control, Speculation
+from inference.events import Notice
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings
@@ -36,8 +32,8 @@ if TYPE_CHECKING:
 
     from desktop.palette import Palette
     from desktop.worker import Worker
-    from inference.events import Event
-    from inference.settings import ModelChoice
+    from inference.events import Loaded
+    from inference.settings import ModelChoice, Speculation
 
 FLUSH_MS = 25
 SLOWEST_FLUSH_MS = 250
@@ -64,13 +60,9 @@ class MainWindow(QMainWindow):
         self._settings = settings
         self._preferences = stored.read(settings)
         self._roles = palette
-        self._conversation = Conversation()
-        self._control: Control | None = None
-        self._loaded: Loaded | None = None
-        self._is_loading = False
-        self._is_stopping = False
         self._has_appeared = False
         self._is_closed = False
+        self.chat = Chat(worker, self)
         self._flush_timer = QTimer(self)
         self._flush_timer.setSingleShot(True)
         self._flush_timer.setInterval(FLUSH_MS)
@@ -84,51 +76,40 @@ class MainWindow(QMainWindow):
 
     def load(self, choice: ModelChoice) -> None:
         """Load a model; a reply still being written is ended."""
-        self._is_loading = True
-        self._is_stopping = self._conversation.is_writing
-        self._loaded = None
+        self._flush_timer.stop()
         self.status_bar.show_loaded(None)
         self.loading.show_waiting()
-        self._worker.load(choice)
-        self._show_state()
+        self.chat.load(choice)
 
-    def ask(self, text: str) -> None:
+    def ask(self, question: str) -> None:
         """Put a question and have it answered."""
-        if self._loaded is None or self._conversation.is_writing:
-            return
-        turn = self._conversation.ask(text)
-        self.pages.setCurrentWidget(self.transcript)
-        self.transcript.show_question(turn.question)
-        self.transcript.follow()
-        self._write_reply()
+        if self.chat.can_ask:
+            self.chat.ask(question)
+            self.pages.setCurrentWidget(self.transcript)
+            self.transcript.show_question(question)
+            self.transcript.follow()
+            self._write()
 
     def again(self) -> None:
         """Have the last question answered anew."""
-        if self._loaded is None or self._conversation.is_writing or self._conversation.last is None:
-            return
-        self.transcript.drop_reply()
-        self._conversation.again()
-        self._write_reply()
+        if self.chat.can_ask and self.chat.conversation.last is not None:
+            self.transcript.drop_reply()
+            self.chat.again()
+            self._write()
 
     def stop(self) -> None:
         """End the reply; it shows at once, and nothing more is shown but what the engine ends with."""
-        if self._conversation.is_writing and not self._is_stopping:
-            self._is_stopping = True
-            self._worker.stop()
-            self._flush_timer.stop()
-            self._show_state()
+        self._flush_timer.stop()
+        self.chat.stop()
 
     def new_chat(self) -> None:
-        """Begin anew; events of the old chat are no longer awaited."""
-        self._worker.stop()
-        self._conversation.clear()
-        self._is_stopping = False
+        """Begin anew."""
         self._flush_timer.stop()
+        self.chat.clear()
         self.transcript.show_turns(())
         self.panel.show_reply(None)
         self.header.show_round(None)
         self.pages.setCurrentWidget(self.welcome)
-        self._show_state()
         self.composer.setFocus()
 
     def toggle_panel(self) -> None:
@@ -137,7 +118,7 @@ class MainWindow(QMainWindow):
 
     def copy_reply(self, turn: int) -> None:
         """Put the text of a reply on the clipboard, as the model wrote it."""
-        for one in self._conversation.turns:
+        for one in self.chat.conversation.turns:
             if one.reply.turn == turn:
                 QGuiApplication.clipboard().setText(one.reply.text)
 
@@ -147,96 +128,102 @@ class MainWindow(QMainWindow):
         self.setStyleSheet(style_sheet(palette, self._preferences.scale))
         for part in (self.header, self.panel):
             part.apply_palette(palette)
-        self.transcript.apply_look(palette, self._preferences.scale, self._conversation.turns)
+        self.transcript.apply_look(palette, self._preferences.scale, self.chat.conversation.turns)
 
-    # Events
+    # What the chat does
 
-    def on_event(self, event: Event) -> None:
-        """Show what the engine did."""
-        if isinstance(event, LoadProgress):
-            self.loading.show_progress(event)
-        elif isinstance(event, LoadFailed):
-            self._is_loading = False
-            self.loading.show_failure(event)
-            self._show_state()
-        elif isinstance(event, Loaded):
-            self._on_loaded(event)
-        elif self._conversation.record(event):
-            if isinstance(event, Round):
-                self._schedule_flush()
-            elif isinstance(event, Prefill):
-                self._show_state()
-            elif isinstance(event, Finished | Failed):
-                self._on_reply_over()
-
-    def _on_loaded(self, event: Loaded) -> None:
-        self._is_loading = False
-        self._loaded = event
+    def _on_loaded(self, model: Loaded) -> None:
         self.loading.hide()
-        self.status_bar.show_loaded(event)
-        self.header.show_model(event.name)
-        self.header.show_largest_k(event.largest_k)
+        self.status_bar.show_loaded(model)
+        self.header.show_model(model.name)
+        self.header.show_largest_k(model.largest_k)
         reason = ""
-        if event.no_drafter is not None:
-            reason = sentence(Notice("speculation.none", {"reason": sentence(event.no_drafter)}))
-        self.header.show_drafting_possible(event.drafter != "none", reason)
+        if model.no_drafter is not None:
+            reason = sentence(Notice("speculation.none", {"reason": sentence(model.no_drafter)}))
+        self.header.show_drafting_possible(model.drafter != "none", reason)
         self._show_status(reason or self._speculation_in_words())
-        self._show_state()
 
-    def _on_reply_over(self) -> None:
-        self._flush_timer.stop()
-        self._is_stopping = False
-        self._refresh_figures()
-        self.transcript.finish()
-        self._show_state()
-
-    # Within
-
-    def _write_reply(self) -> None:
-        turn = self._conversation.turns[-1]
-        self._is_stopping = False
-        self._control = Control(self.header.speculation)
-        self.transcript.begin_reply(turn.reply)
-        self.panel.show_reply(turn.reply)
-        request = self._conversation.request(self._preferences.sampling, self._preferences.max_new_tokens)
-        self._worker.reply(request, self._control)
-        self._show_state()
-
-    def _schedule_flush(self) -> None:
-        if not self._is_stopping and not self._flush_timer.isActive():
+    def _on_grown(self) -> None:
+        if not self.chat.is_stopping and not self._flush_timer.isActive():
             self._flush_timer.start()
+
+    def _on_over(self) -> None:
+        self._flush_timer.stop()
+        self._show_figures()
+        self.transcript.finish()
 
     def _flush(self) -> None:
         """Show the text and figures that came since; the slower that is, the longer until the next time."""
         begun = perf_counter()
         self.transcript.extend()
-        self._refresh_figures()
+        self._show_figures()
         spent_ms = 1000 * (perf_counter() - begun)
         self._flush_timer.setInterval(round(min(SLOWEST_FLUSH_MS, max(FLUSH_MS, SHARE_OF_TIME * spent_ms))))
 
-    def _refresh_figures(self) -> None:
+    def _show_figures(self) -> None:
         self.panel.refresh()
-        last = self._conversation.last
+        last = self.chat.conversation.last
         if last is not None and last.reply.rounds:
             newest = last.reply.rounds[-1]
             self.header.show_round(newest)
             self._show_status(sentence(newest.status))
-        if self._conversation.is_writing:
             self._show_state_words()
 
+    def _show_state(self) -> None:
+        if self.chat.is_writing:
+            readiness = Readiness.STOPPING if self.chat.is_stopping else Readiness.WRITING
+        else:
+            readiness = Readiness.WAITING if self.chat.model is None else Readiness.READY
+        self.composer.show_readiness(readiness)
+        self._show_state_words()
+
+    def _show_state_words(self) -> None:
+        last = self.chat.conversation.last
+        reading = last.reply.prefill if last is not None and not last.reply.rounds else None
+        if self.chat.is_loading:
+            words = self.tr("loading")
+        elif self.chat.is_stopping:
+            words = self.tr("stopping")
+        elif self.chat.is_writing and reading is not None and reading.total:
+            words = filled(self.tr("reading {percent:.0f} %"), percent=100 * reading.done / reading.total)
+        elif self.chat.is_writing:
+            words = self.tr("writing")
+        else:
+            words = self.tr("no model") if self.chat.model is None else self.tr("ready")
+        self.status_bar.show_state(words)
+
+    def _show_status(self, words: str) -> None:
+        self.status_line.setText(words)
+        self.status_line.setToolTip(words)
+
+    # What the user does
+
+    def _write(self) -> None:
+        reply = self.chat.conversation.turns[-1].reply
+        self.transcript.begin_reply(reply)
+        self.panel.show_reply(reply)
+        self.chat.write(self.header.speculation, self._preferences.sampling, self._preferences.max_new_tokens)
+
     def _on_speculation_changed(self, speculation: Speculation) -> None:
-        if self._control is not None:
-            self._control.speculation = speculation
-        if not self._conversation.is_writing:
+        self.chat.speculate(speculation)
+        if not self.chat.is_writing:
             self.header.show_round(None)
             self._show_status(self._speculation_in_words())
 
+    def _speculation_in_words(self) -> str:
+        speculation = self.header.speculation
+        if not speculation.on:
+            return sentence(Notice("speculation.off"))
+        if speculation.k == 0:
+            return sentence(Notice("speculation.zero"))
+        return self.tr("On: drafts begin with the next reply")
+
     def _on_pointed(self, index: int) -> None:
-        last = self._conversation.last
+        last = self.chat.conversation.last
         self.transcript.light(last.reply if last is not None and index >= 0 else None, index)
 
     def _on_escape(self) -> None:
-        if self._conversation.is_writing:
+        if self.chat.is_writing:
             self.stop()
         elif self.body.is_sheet:
             self._show_panel(False)
@@ -255,46 +242,11 @@ class MainWindow(QMainWindow):
         dialog.open()
 
     def _on_preferences(self, preferences: stored.Preferences) -> None:
-        changed_size = preferences.text_size != self._preferences.text_size
+        is_other_size = preferences.text_size != self._preferences.text_size
         self._preferences = preferences
         stored.write(self._settings, preferences)
-        if changed_size:
+        if is_other_size:
             self.apply_palette(self._roles)
-
-    def _speculation_in_words(self) -> str:
-        speculation = self.header.speculation
-        if not speculation.on:
-            return sentence(Notice("speculation.off"))
-        if speculation.k == 0:
-            return sentence(Notice("speculation.zero"))
-        return self.tr("On: drafts begin with the next reply")
-
-    def _show_status(self, words: str) -> None:
-        self.status_line.setText(words)
-        self.status_line.setToolTip(words)
-
-    def _show_state(self) -> None:
-        if self._conversation.is_writing:
-            readiness = Readiness.STOPPING if self._is_stopping else Readiness.WRITING
-        else:
-            readiness = Readiness.WAITING if self._loaded is None else Readiness.READY
-        self.composer.show_readiness(readiness)
-        self._show_state_words()
-
-    def _show_state_words(self) -> None:
-        last = self._conversation.last
-        reading = last.reply.prefill if last is not None and not last.reply.rounds else None
-        if self._is_loading:
-            words = self.tr("loading")
-        elif self._conversation.is_writing and self._is_stopping:
-            words = self.tr("stopping")
-        elif self._conversation.is_writing and reading is not None and reading.total:
-            words = filled(self.tr("reading {percent:.0f} %"), percent=100 * reading.done / reading.total)
-        elif self._conversation.is_writing:
-            words = self.tr("writing")
-        else:
-            words = self.tr("no model") if self._loaded is None else self.tr("ready")
-        self.status_bar.show_state(words)
 
     # Construction
 
@@ -315,36 +267,30 @@ class MainWindow(QMainWindow):
         self.status_bar = StatusBar(self)
         below = QWidget(self)
         below.setMaximumWidth(COLUMN + 32)
-        low = QVBoxLayout(below)
-        low.setContentsMargins(16, 4, 16, 8)
-        low.setSpacing(8)
-        for part in (self.loading, self.composer, self.status_line):
-            low.addWidget(part)
+        _stack(below, (self.loading, self.composer, self.status_line), (16, 4, 16, 8), 8)
+        centred = QWidget(self)
+        row = QHBoxLayout(centred)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        row.addWidget(below, 1000)
+        row.addStretch(1)
         page = QWidget(self)
-        middle = QVBoxLayout(page)
-        middle.setContentsMargins(0, 0, 0, 0)
-        middle.setSpacing(0)
-        middle.addWidget(self.pages, 1)
-        centred = QHBoxLayout()
-        centred.addStretch(1)
-        centred.addWidget(below, 1000)
-        centred.addStretch(1)
-        middle.addLayout(centred)
+        _stack(page, (self.pages, centred)).setStretch(0, 1)
         self.body = Body(self)
         self.body.hold(page, self.panel)
         whole = QWidget(self)
-        column = QVBoxLayout(whole)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.header)
-        column.addWidget(self.body, 1)
-        column.addWidget(self.status_bar)
+        _stack(whole, (self.header, self.body, self.status_bar)).setStretch(1, 1)
         self.setCentralWidget(whole)
         self.setMinimumSize(420, 360)
 
     def _connect(self) -> None:
-        self._worker.happened.connect(self.on_event)
         self._flush_timer.timeout.connect(self._flush)
+        self.chat.state_changed.connect(self._show_state)
+        self.chat.progressed.connect(self.loading.show_progress)
+        self.chat.load_failed.connect(self.loading.show_failure)
+        self.chat.loaded.connect(self._on_loaded)
+        self.chat.grown.connect(self._on_grown)
+        self.chat.over.connect(self._on_over)
         self.menu.chosen.connect(self.load)
         self.header.speculation_changed.connect(self._on_speculation_changed)
         self.header.new_chat_wanted.connect(self.new_chat)
@@ -388,3 +334,15 @@ class MainWindow(QMainWindow):
             self._flush_timer.stop()
             self._worker.close()
             self.closed.emit()
+
+
+def _stack(
+    inside: QWidget, parts: tuple[QWidget, ...], margins: tuple[int, int, int, int] = (0, 0, 0, 0), spacing: int = 0
+) -> QVBoxLayout:
+    """``parts`` one below the other."""
+    column = QVBoxLayout(inside)
+    column.setContentsMargins(*margins)
+    column.setSpacing(spacing)
+    for part in parts:
+        column.addWidget(part)
+    return column

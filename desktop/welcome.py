@@ -30,9 +30,7 @@ class Welcome(QScrollArea):
         sign.setPixmap(mark(48).pixmap(QSize(48, 48)))
         title = QLabel(self.tr("What shall we draft?"), page)
         title.setObjectName("title")
-        below = QLabel(
-            self.tr("A copy of the model drafts, the model itself checks. No word of the answer changes."), page
-        )
+        below = QLabel(self.tr("A copy of the model drafts, and the model itself checks every word."), page)
         below.setObjectName("quiet")
         below.setWordWrap(True)
         below.setAlignment(Qt.AlignmentFlag.AlignCenter)

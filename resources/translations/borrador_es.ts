@@ -353,8 +353,8 @@
         <translation>¿Qué escribimos?</translation>
     </message>
     <message>
-        <source>A copy of the model drafts, the model itself checks. No word of the answer changes.</source>
-        <translation>Una copia del modelo hace el borrador y el propio modelo lo comprueba. No cambia ni una palabra de la respuesta.</translation>
+        <source>A copy of the model drafts, and the model itself checks every word.</source>
+        <translation>Una copia del modelo hace el borrador y el propio modelo comprueba cada palabra.</translation>
     </message>
     <message>
         <source>Write a short poem about the sea.</source>
@@ -384,7 +384,7 @@
     </message>
     <message>
         <source>first {seconds:.1f} s</source>
-        <translation>primero {seconds:.1f} s</translation>
+        <translation>inicio {seconds:.1f} s</translation>
     </message>
     <message>
         <source>{percent:.0f} % accepted</source>

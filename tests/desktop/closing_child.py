@@ -21,6 +21,10 @@ from tests.fake_session import FakeSession, Script
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from PySide6.QtCore import QSettings
+
+    from desktop.palette import Palette
+    from desktop.worker import Worker
     from inference.events import Event
 
 MOMENT = sys.argv[1]
@@ -48,8 +52,13 @@ class HeldSession(FakeSession):
 class Window(MainWindow):
     """Closes when the moment has come."""
 
+    def __init__(
+        self, worker: Worker, choice: ModelChoice, speculation: Speculation, palette: Palette, settings: QSettings
+    ) -> None:
+        super().__init__(worker, choice, speculation, palette, settings)
+        worker.happened.connect(self.on_event)
+
     def on_event(self, event: Event) -> None:
-        super().on_event(event)
         round_number = event.index if isinstance(event, Round) else -1
         if (
             (MOMENT == "loading" and isinstance(event, LoadProgress))
@@ -65,7 +74,7 @@ class Window(MainWindow):
                 print("ready", flush=True)  # noqa: T201
             elif MOMENT == "ready":
                 close_twice()
-            elif self._conversation.last is None:
+            elif self.chat.conversation.last is None:
                 self.ask("Go on")
 
 

@@ -42,7 +42,7 @@ class Stage:
     @property
     def conversation(self) -> Conversation:
         """The chat as the window keeps it."""
-        return self.window._conversation
+        return self.window.chat.conversation
 
     @property
     def reply(self) -> Reply:

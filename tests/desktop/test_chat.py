@@ -71,7 +71,7 @@ def test_stop_shows_at_once_and_no_text_follows(stage: MakeStage) -> None:
     late = Round(**{name: getattr(one.reply.rounds[-1], name) for name in Round.__slots__} | {
         "index": 2, "pieces": (Piece(" LATE", "accepted", 2),),
     })  # fmt: skip
-    one.window.on_event(late)
+    one.window.chat.on_event(late)
     assert not one.window._flush_timer.isActive()
     assert one.page == shown
     one.wait(lambda: not one.conversation.is_writing)
@@ -127,7 +127,7 @@ def test_an_event_of_another_turn_is_dropped(stage: MakeStage) -> None:
     one.wait(lambda: one.reply.rounds)
     number = one.reply.turn
     one.window.new_chat()
-    one.window.on_event(Started(number, 1, 0, 1))
+    one.window.chat.on_event(Started(number, 1, 0, 1))
     assert one.conversation.turns == []
     one.session.script.permits = None
     one.ask("Anew")
@@ -143,8 +143,8 @@ def test_the_switch_changes_the_control_of_the_reply_being_written(stage: MakeSt
     one.wait(lambda: len(one.reply.rounds) == 1)
     assert one.reply.rounds[0].k == 3
     one.window.header.switch.click()
-    assert one.window._control is not None
-    assert one.window._control.speculation == Speculation(on=False, k=3)
+    assert one.window.chat.control is not None
+    assert one.window.chat.control.speculation == Speculation(on=False, k=3)
     permits.release(1)
     one.wait(lambda: len(one.reply.rounds) == 2)
     assert one.reply.rounds[1].origins == ("plain",)

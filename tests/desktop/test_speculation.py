@@ -151,7 +151,7 @@ def test_h20_nothing_is_cut_off_in_a_small_window(
     if language == "es":
         request.getfixturevalue("spanish")
     one = stage(size=(480, 400))
-    one.wait(lambda: one.window._loaded)
+    one.wait(lambda: one.window.chat.model)
     one.ask()
     assert (one.window.width(), one.window.height()) == (480, 400)
     header = one.window.header

@@ -80,6 +80,6 @@ def test_the_window_in_spanish(stage: MakeStage, spanish: None) -> None:
     one.wait(lambda: one.window.status_bar.state.text() == "listo")
     one.ask()
     assert one.window.composer.button.text() == "Enviar"
-    assert "58 tok/s · primero 0,2 s" in one.page
+    assert "58 tok/s · inicio 0,2 s" in one.page
     assert "autoborrador de 3 bits · K 3" in one.page
     assert "Copiar    Otra vez" in one.page
