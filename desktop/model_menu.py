@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from inference.settings import ModelChoice
 
 STARTER = "starter"
-_HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
 
 
 class ModelMenu(QMenu):
@@ -65,8 +63,8 @@ class ModelMenu(QMenu):
         dialog.open()
 
     def choose_hub_name(self, text: str) -> None:
-        """Load ``owner/name[@revision]``; other text is not taken."""
-        if _HUB_NAME.fullmatch(text.strip()):
+        """Load ``owner/name[@revision]``; the engine says what is wrong with any other text."""
+        if text.strip():
             self._choose(model=text.strip())
 
     def _mode(self, words: str, exact: bool | None) -> QAction:

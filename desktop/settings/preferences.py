@@ -58,6 +58,7 @@ def write(settings: QSettings, preferences: Preferences) -> None:
         ("seed", -1 if sampling.seed is None else sampling.seed),
     ):
         settings.setValue(name, value)
+    settings.sync()
 
 
 def _whole(settings: QSettings, name: str, usual: int) -> int:

@@ -41,7 +41,9 @@ class Panel(QFrame):
         self.strip.pointed.connect(self._on_pointed)
         self._scroll = _scroll_area(self.strip, self)
         self._scroll.setMinimumHeight(4 * ROW)
-        self._scroll.verticalScrollBar().rangeChanged.connect(self._follow)
+        self._scroll.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
+        self._scroll.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self._is_following = True
         self.about = QLabel(self)
         self.about.setObjectName("quiet")
         self.about.setWordWrap(True)
@@ -85,6 +87,7 @@ class Panel(QFrame):
         """Show the rounds of this reply from now on."""
         self._reply = reply
         self._shown = 0
+        self._is_following = True
         self.strip.clear()
         for label in self.figures.values():
             label.setText("–")
@@ -163,8 +166,12 @@ class Panel(QFrame):
             grid.addWidget(value, row, 1, Qt.AlignmentFlag.AlignRight)
         return grid
 
-    def _follow(self, _low: int, high: int) -> None:
-        self._scroll.verticalScrollBar().setValue(high)
+    def _on_range_changed(self, _low: int, high: int) -> None:
+        if self._is_following:
+            self._scroll.verticalScrollBar().setValue(high)
+
+    def _on_scrolled(self, value: int) -> None:
+        self._is_following = value >= self._scroll.verticalScrollBar().maximum() - ROW
 
 
 def _scroll_area(inside: QWidget, parent: QWidget) -> QScrollArea:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 from typing import TYPE_CHECKING
+from unicodedata import bidirectional
 
 from PySide6.QtGui import (
     QColor,
@@ -40,6 +41,15 @@ class Ground(IntEnum):
     CODE = 2
     QUOTE = 3
     RULE = 4
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether the first letter with a direction runs from right to left."""
+    for letter in text:
+        direction = bidirectional(letter)
+        if direction in ("L", "R", "AL"):
+            return direction != "L"
+    return False
 
 
 class Formats:
@@ -117,7 +127,10 @@ class Formats:
     def block(self, block: Block) -> QTextBlockFormat:
         """The layout of one block of markdown (code blocks are laid out line by line with `grounded`)."""
         look = self.paragraph(bottom=9)
-        look.setLeftMargin(block.indent * INDENT)
+        if is_right_to_left("".join(run.text for run in block.runs)):
+            look.setRightMargin(block.indent * INDENT)
+        else:
+            look.setLeftMargin(block.indent * INDENT)
         if block.kind == "heading":
             look.setTopMargin(8)
             look.setHeadingLevel(block.level)

@@ -16,12 +16,12 @@ from desktop.icons import icon
 from desktop.sentences import sentence
 from desktop.transcript.colours import OriginColours
 from desktop.transcript.figures import quiet_line
-from desktop.transcript.formats import Formats, Ground
+from desktop.transcript.formats import Formats
 from desktop.transcript.grounds import paint_grounds
 from desktop.transcript.markdown import parse
 from desktop.transcript.passage import Passage
 from desktop.transcript.selection import KeptSelection, text_between
-from desktop.transcript.writing import begin_block, write_blocks, write_lines, write_plain
+from desktop.transcript.writing import begin_block, write_blocks, write_lines, write_plain, write_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 COLUMN = 760
 """Width of the text column, in pixels."""
 MARGIN = 16
+LONGEST_QUESTION = 20_000
+"""Of a longer question only the beginning is shown; all of it is sent."""
 NEAR_END = 3
 ACTION = "borrador"
 
@@ -52,6 +54,8 @@ class Transcript(QTextBrowser):
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QTextBrowser.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # A bar that comes and goes would have everything laid out twice.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
@@ -107,11 +111,11 @@ class Transcript(QTextBrowser):
             self._remove_again(cursor)
             label = self._formats.paragraph(top=0 if self.document().isEmpty() else 18, bottom=4)
             write_lines(cursor, [self.tr("You")], [label], self._formats.small())
-            lines = question.split("\n")
-            looks = [self._formats.grounded(Ground.USER, is_new=at == 0) for at in range(len(lines))]
-            looks[0].setTopMargin(10)
-            looks[-1].setBottomMargin(22)
-            write_lines(cursor, lines, looks, self._formats.body())
+            write_question(cursor, question[:LONGEST_QUESTION], self._formats)
+            if len(question) > LONGEST_QUESTION:
+                hidden = self.tr("{count} more characters are sent but not shown")
+                rest = hidden.format(count=len(question) - LONGEST_QUESTION)
+                write_lines(cursor, [rest], [self._formats.paragraph(bottom=10)], self._formats.small())
 
     def begin_reply(self, reply: Reply) -> None:
         """A reply will be added at the end."""
@@ -216,8 +220,8 @@ class Transcript(QTextBrowser):
         super().paintEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
         self._lay_out_column()
+        super().resizeEvent(event)
         self._latest.move(self.width() // 2 - self._latest.width() // 2, self.height() - self._latest.height() - 12)
 
     def clear(self) -> None:
@@ -296,6 +300,7 @@ class Transcript(QTextBrowser):
         self._latest.setVisible(not self._is_following)
 
     def _on_range_changed(self, _low: int, high: int) -> None:
+        self.verticalScrollBar().setEnabled(high > 0)
         if self._is_following:
             self.verticalScrollBar().setValue(high)
 

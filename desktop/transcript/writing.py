@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from desktop.transcript.passage import Passage
 
 LINE_SEPARATOR = "\u2028"
+QUESTION_MARGINS = {"setTopMargin": 10, "setBottomMargin": 22}
 LONGEST_LINE = 2_000
 """A growing paragraph longer than this is continued in a block of its own, so that adding to it stays cheap."""
 
@@ -86,6 +87,20 @@ def write_plain(cursor: QTextCursor, source: int, text: str, formats: Formats, p
     passage.add(source, position, len(text))
     if cursor.block().length() > LONGEST_LINE:
         _continue_in_new_block(cursor, formats)
+
+
+def write_question(cursor: QTextCursor, question: str, formats: Formats) -> None:
+    """The question on its own ground."""
+    begin_block(cursor, formats.grounded(Ground.USER, is_new=True), formats.body())
+    first = QTextCursor(cursor.block())
+    cursor.insertText(question, formats.body())
+    last = QTextCursor(cursor.block())
+    for edge, set_margin in ((first, "setTopMargin"), (last, "setBottomMargin")):
+        look = edge.blockFormat()
+        getattr(look, set_margin)(QUESTION_MARGINS[set_margin])
+        edge.setBlockFormat(look)
+    if not question.rpartition("\n")[2]:
+        _keep_empty(cursor)
 
 
 def write_lines(

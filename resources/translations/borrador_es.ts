@@ -338,6 +338,10 @@
         <translation>Tú</translation>
     </message>
     <message>
+        <source>{count} more characters are sent but not shown</source>
+        <translation>Se envían {count} caracteres más que no se muestran</translation>
+    </message>
+    <message>
         <source>Copy</source>
         <translation>Copiar</translation>
     </message>
