@@ -307,3 +307,18 @@ def test_F06_a_real_tiny_model_in_shards_arrives_whole_and_loads_without_the_hub
     for (name, one), (_, other) in zip(made.named_parameters(), loaded.named_parameters(), strict=True):
         assert torch.equal(one, other), name
     assert hub.asked == []
+
+
+def test_E19_without_links_the_files_are_copied_and_not_kept_twice(
+    hub: FakeHub, find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_DISABLE_SYMLINKS", "1")
+    files = model_files()
+    hub.repositories["owner/tiny"] = Repository(files)
+    found = find("owner/tiny")
+    assert {path.name: path.read_bytes() for path in found.folder.iterdir()} == files
+    assert not any(path.is_symlink() for path in found.folder.iterdir())
+    assert list(blobs().iterdir()) == []
+    hub.asked.clear()
+    assert find("owner/tiny") == found
+    assert hub.asked == []
