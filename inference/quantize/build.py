@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from inference.quantize.calibrate import input_importance
 from inference.quantize.codebook import BLOCK, quantize, uniform_levels
 from inference.quantize.linear import LowBitLinear
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable, Sequence
 
 SCALE_BITS = 16
 
@@ -34,33 +35,36 @@ class Twin:
 
 
 @torch.inference_mode()
-def quantize_matrix(linear: nn.Linear) -> LowBitLinear:
+def quantize_matrix(linear: nn.Linear, importance: torch.Tensor | None) -> LowBitLinear:
     """One layer in 3 bits; its bias stays the target's own."""
     weight = linear.weight
-    return LowBitLinear(quantize(weight, uniform_levels()), linear.bias, weight.dtype, weight.device)
+    quantized = quantize(weight, uniform_levels(), importance)
+    return LowBitLinear(quantized, linear.bias, weight.dtype, weight.device)
 
 
-def build_twin(target: Any) -> Generator[tuple[int, int], None, Twin]:
+def build_twin(target: Any, texts: Iterable[Sequence[int]]) -> Generator[tuple[int, int], None, Twin]:
     """Yield (done, total) matrices; return the twin. The target is read, never changed.
 
-    ValueError when the target has no linear layer. The output head is quantized too; layers that share one weight
-    share one copy.
+    ``texts`` are token ids that the target reads for calibration. ValueError when it has no linear layer. The output
+    head is quantized too.
     """
     shared = {id(tensor): tensor for tensor in chain(target.parameters(), target.buffers())}
     model = copy.deepcopy(target, memo=dict(shared))
     places = [
-        (parent, name, layer)
-        for parent in model.modules()
+        (parent, f"{prefix}.{name}" if prefix else name, name, layer)
+        for prefix, parent in model.named_modules()
         for name, layer in parent.named_children()
         if type(layer) is nn.Linear
     ]
     if not places:
         raise ValueError("no linear layers")
+    yield 0, len(places)
+    importance = input_importance(target, texts)
     weights = 0
     resident = 0.0
-    for done, (parent, name, layer) in enumerate(places):
+    for done, (parent, path, name, layer) in enumerate(places):
         yield done, len(places)
-        quantized = quantize_matrix(layer)
+        quantized = quantize_matrix(layer, importance.get(path))
         setattr(parent, name, quantized)
         weights += layer.weight.numel()
         resident += quantized.resident_bits * layer.weight.numel()
