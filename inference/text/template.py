@@ -85,12 +85,12 @@ class ChatTemplate:
         ids: list[int] = []
         position = 0
         after: After = "start"
-        for index, start in self._starts(text, messages).items():
+        for index, start, end in self._places(text, messages):
             if start < position:
                 continue
             front = self._control.encode(text[position:start], placeholders, after)
             body, ends = self._parts(messages[index].token_ids or ())
-            length = self._length(text, start, ids[-_BEFORE:] + front, body, placeholders)
+            length = self._length(text[start:end], ids[-_BEFORE:] + front, body, placeholders)
             if length is None:
                 continue
             ids += front + body
@@ -103,33 +103,34 @@ class ChatTemplate:
                 position, after = self._control.past(string, text, position), "control"
         return ids, position, after
 
-    def _starts(self, text: str, messages: Sequence[Message]) -> dict[int, int]:
-        """Where the prompt for each answer that brings ids ends in the text, by the answer's index.
+    def _places(self, text: str, messages: Sequence[Message]) -> list[tuple[int, int, int]]:
+        """The index of each answer that brings ids, where its prompt ends in the text, and where it ends itself.
 
         The answers' places show when the chat is rendered once more with a slot for each of them.
         """
         answers = [index for index, message in enumerate(messages) if message.role == "assistant" and message.token_ids]
         if not answers or self._lead is None:
-            return {}
+            return []
         slot = next(character for character in unused(text))
         holed = list(messages)
         for index in answers:
             holed[index] = replace(messages[index], content=slot)
         first, *others = self._renderer.render(holed).split(slot)
-        starts: dict[int, int] = {}
+        places: list[tuple[int, int, int]] = []
         position = len(first)
         if len(others) != len(answers) or not text.startswith(first):
-            return {}
+            return []
         for index, behind in zip(answers, others, strict=True):
-            starts[index] = position - len(self._lead)
             content = messages[index].content
             end = position + len(content)
             if not text.startswith(content + behind, position):
                 end = text.find(behind, position) if behind else -1
             if end < 0:
                 break
+            if text.endswith(self._lead, 0, position):
+                places.append((index, position - len(self._lead), end))
             position = end + len(behind)
-        return {index: start for index, start in starts.items() if text.startswith(self._lead, start)}
+        return places
 
     def _parts(self, token_ids: Sequence[int]) -> tuple[list[int], list[int]]:
         """An answer's ids without the control tokens at its end, and these."""
@@ -139,9 +140,9 @@ class ChatTemplate:
         return list(token_ids[:end]), list(token_ids[end:])
 
     def _length(
-        self, text: str, start: int, before: list[int], body: list[int], placeholders: Mapping[str, str]
+        self, text: str, before: list[int], body: list[int], placeholders: Mapping[str, str]
     ) -> int | None:
-        """How many characters of the text at ``start`` the ids stand for; None if the text says something else."""
+        """How many characters of the answer's text the ids stand for; None if it says something else."""
         tags = {self._control.ids.get(tag) for tag in (OPENING, CLOSING)}
         if not body or any(token_id in self._control.strings and token_id not in tags for token_id in body):
             return None
@@ -149,7 +150,7 @@ class ChatTemplate:
             if not self._control.within(answer) <= {OPENING, CLOSING, *placeholders}:
                 continue
             marked = self._control.mark(answer, placeholders, keep_thinking=True)
-            if marked and text.startswith(marked, start):
+            if marked and text.startswith(marked):
                 return len(marked)
         return None
 

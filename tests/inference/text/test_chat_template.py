@@ -95,7 +95,8 @@ def test_d06_a_syntax_error_names_the_model_and_leaves_the_next_chat_alone():
     "loop",
     [
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
-        "{% macro f() %}{% for b in range(99999) %}{% endfor %}{% endmacro %}{% for a in range(99999) %}{{ f() }}{% endfor %}",
+        "{% macro f() %}{% for b in range(9999) %}{% endfor %}{% endmacro %}"
+        "{% for a in range(9999) %}{{ f() }}{% endfor %}",
         "{% for a in range(99999) %}{% for b in range(99999) %}x{% endfor %}{% endfor %}",
     ],
 )
@@ -330,6 +331,23 @@ def test_an_answer_edited_or_cut_at_a_stop_is_tokenized_anew():
         plain = template.encode(chat(("u", "hi"), ("a", content), ("u", "bye")))
         kept = template.encode([Message("user", "hi"), Message("assistant", content, ids), Message("user", "bye")])
         assert kept == plain
+
+
+def test_ids_behind_a_stop_do_not_stand_for_the_next_question():
+    tokenizer = tiny_tokenizer("byte")
+    template = ChatTemplate(tokenizer, "x")
+    ids = tuple(tokenizer(" hello\n\nUser: b", add_special_tokens=False)["input_ids"])
+    messages = [Message("user", "hi"), Message("assistant", " hello", ids), Message("user", "bye")]
+    assert template.encode(messages) == template.encode(chat(("u", "hi"), ("a", " hello"), ("u", "bye")))
+
+
+@pytest.mark.parametrize("family", [QWEN, LLAMA3, SMOLLM2], ids=lambda family: family.name)
+def test_c11_a_control_string_is_spelled_as_any_text_would_be(family):
+    tokenizer, template = made(family)
+    text = f"so {family.end}, {family.eos}."
+    ids = template.encode(chat(("u", text))).ids
+    spelled_out = tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+    assert any(ids[at : at + len(spelled_out)] == spelled_out for at in range(len(ids)))
 
 
 def test_ids_that_spell_a_control_string_do_not_stand_for_the_token():

@@ -4,7 +4,7 @@ from chat_families import GEMMA, LLAMA2, SMOLLM2
 from inference.messages import Notice, Problem
 from inference.settings import Message
 from inference.text.context import fit
-from inference.text.template import ChatTemplate
+from inference.text.template import ChatTemplate, Encoded
 
 EACH = pytest.mark.parametrize("family", [SMOLLM2, LLAMA2, GEMMA], ids=lambda family: family.name)
 
@@ -84,6 +84,19 @@ def test_kept_answers_keep_their_ids():
     fitted = fit(template, messages, limit=len(template.encode(messages).ids) - 10, reserve=10)
     assert fitted.left_out
     assert any(tuple(fitted.ids[at : at + len(ids)]) == ids for at in range(len(fitted.ids)))
+
+
+@pytest.mark.parametrize("own", [4, 16])
+def test_the_fewest_turns_go_whether_kept_ids_are_more_or_fewer(own):
+    class Counted:
+        def encode(self, messages):
+            return Encoded([0] * sum(len(message.token_ids or range(10)) for message in messages))
+
+    messages = [Message("user", "?"), Message("assistant", "!", (1,) * own)] * 30 + [Message("user", "?")]
+    for kept in range(30):
+        size = 10 + kept * (10 + own)
+        fitted = fit(Counted(), messages, limit=size + 5, reserve=5)
+        assert (len(fitted.ids), len(fitted.left_out)) == (size, 2 * (30 - kept))
 
 
 def test_what_is_sent_to_the_tokenizer_follows_the_context_and_not_the_length_of_the_chat():

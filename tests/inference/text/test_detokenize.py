@@ -152,13 +152,14 @@ def test_text_comes_with_its_token_unless_it_ends_in_bytes(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("source", ["any", "text", "bytes"])
+@pytest.mark.parametrize("source", ["any", "text", "bytes", "wrong bytes"])
 def test_the_window_does_not_grow_with_the_reply(kind, source):
     choose = random.Random(7)
     pool = {
         "any": range(len(TOKENIZERS[kind])),
         "text": ids_of(kind, "Hello again, 🙂 山"),
         "bytes": bytes_as_ids(kind, range(128, 256)),
+        "wrong bytes": bytes_as_ids(kind, range(128, 192)),
     }[source]
     detokenizer = Detokenizer(TOKENIZERS[kind])
     decoded = 0
