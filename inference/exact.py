@@ -65,7 +65,7 @@ def find_width(forward: Forward, vocabulary: int, largest_k: int, device: torch.
     tokens = torch.randint(0, vocabulary, (largest_k + 1,), generator=generator).tolist()
     candidates = [*range(1, 5), largest_k + 1]
     for length in SELF_TEST_LENGTHS:
-        cache = _noisy_cache(forward, length, largest_k, device, generator)
+        cache = noisy_cache(forward, length, largest_k, device)
         drafts = {
             count: _run(forward, cache, tokens[:count], length, 0, device) for count in range(2, largest_k + 2)
         }
@@ -75,10 +75,10 @@ def find_width(forward: Forward, vocabulary: int, largest_k: int, device: torch.
     return Width(True, candidates[0], largest_k + 1)
 
 
-def _noisy_cache(
-    forward: Forward, length: int, largest_k: int, device: torch.device, generator: torch.Generator
-) -> KVCache:
+@torch.inference_mode()
+def noisy_cache(forward: Forward, length: int, largest_k: int, device: torch.device) -> KVCache:
     """A cache whose every slot holds noise, ``length`` of them valid."""
+    generator = torch.Generator().manual_seed(length)
     cache = KVCache(length + largest_k + 1, 2 * largest_k + 2)
     forward(tree_rows([0], None, 0, cache.slots, device=device), cache)  # makes the buffers
     for layer in cache.layers:

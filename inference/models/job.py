@@ -19,9 +19,11 @@ from typing import IO, TYPE_CHECKING, Any
 from inference.messages import Notice, Problem, Value, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
 Event = dict[str, Any]
+Step = tuple[Notice, float | None]
+"""What is being done and how far it is, 0 to 1, None while unknown."""
 
 COMMAND = (sys.executable, "-m", "inference.models.job")
 
@@ -132,13 +134,15 @@ def run_job(
 
 
 def finish(
-    arguments: list[str], cancel: threading.Event, progress: Any, environment: Mapping[str, str | None] | None = None
-) -> Event:
-    """Run a job to its ``done`` event, handing on its progress; raises its Problem, or ``error.cancelled``."""
+    arguments: list[str], cancel: threading.Event, environment: Mapping[str, str | None] | None = None
+) -> Generator[Step, None, Event]:
+    """Run a job to its ``done`` event, which is returned; yields its progress; raises its Problem, or
+    ``error.cancelled``.
+    """
     for event in run_job(arguments, cancel, environment):
         values: dict[str, Value] = event.get("values", {})
         if event["event"] == "progress":
-            progress(Notice(event["id"], values), event["fraction"])
+            yield Notice(event["id"], values), event["fraction"]
         elif event["event"] == "failed":
             raise Problem(event["id"], **values)
         else:

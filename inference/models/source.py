@@ -6,19 +6,17 @@ What is already here is used as it lies, without any connection; what is not is 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inference.messages import Notice, Problem
+from inference.messages import Problem
 from inference.models import contents, job, starter
 from inference.models.folders import hub_cache
 
 if TYPE_CHECKING:
     import threading
-
-Progress = Callable[[Notice, float | None], None]
+    from collections.abc import Generator
 
 STARTER = "starter"
 HUB_NAME = re.compile(r"(?P<repository>[\w][\w.-]*/[\w][\w.-]*)(?:@(?P<revision>[^@\s]+))?", re.ASCII)
@@ -34,11 +32,14 @@ class Located:
     revision: str | None = None
 
 
-def locate(model: str, cancel: threading.Event, progress: Progress) -> Located:
-    """Find or fetch a model. Raises a Problem that says what to do; ``error.cancelled`` when ``cancel`` was set."""
+def locate(model: str, cancel: threading.Event) -> Generator[job.Step, None, Located]:
+    """Find or fetch a model: yields progress, returns where it is.
+
+    Raises a Problem that says what to do; ``error.cancelled`` when ``cancel`` was set.
+    """
     if model == STARTER:
         if not starter.is_ready():
-            job.finish([STARTER], cancel, progress)
+            yield from job.finish([STARTER], cancel)
         return Located(starter.folder(), starter.NAME)
     if not model.strip():
         raise Problem("error.model_not_found", model="''")
@@ -59,7 +60,7 @@ def locate(model: str, cancel: threading.Event, progress: Progress) -> Located:
     if here is not None:
         return here
     arguments = ["download", repository, *(["--revision", revision] if revision else [])]
-    done = job.finish(arguments, cancel, progress)
+    done = yield from job.finish(arguments, cancel)
     folder = Path(done["folder"])
     contents.check(folder, repository)
     return Located(folder, repository, done["revision"])

@@ -45,6 +45,11 @@ def find(notices: list[tuple[Notice, float | None]]) -> Callable[..., Located]:
     """``locate`` with its progress kept in ``notices``."""
 
     def find(model: str, cancel: threading.Event | None = None) -> Located:
-        return locate(model, cancel or threading.Event(), lambda notice, share: notices.append((notice, share)))
+        search = locate(model, cancel or threading.Event())
+        while True:
+            try:
+                notices.append(next(search))
+            except StopIteration as end:
+                return end.value
 
     return find

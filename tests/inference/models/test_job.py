@@ -48,7 +48,7 @@ def test_however_it_ends_it_ends_in_a_sentence(
 def test_a_child_that_dies_without_a_word(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "COMMAND", (sys.executable, "-c", "import sys; sys.exit('the child fell over')"))
     with pytest.raises(Problem) as caught:
-        job.finish(["starter"], threading.Event(), lambda *_: None)
+        list(job.finish(["starter"], threading.Event()))
     assert "the child fell over" in str(caught.value)
 
 

@@ -148,11 +148,12 @@ def test_locate_runs_the_job(home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         yield {"event": "done", "folder": str(starter.folder())}
 
     monkeypatch.setattr(job, "run_job", events)
-    said: list[Notice] = []
-    found = locate("starter", threading.Event(), lambda notice, _: said.append(notice))
-    assert found == Located(starter.folder(), starter.NAME)
+    search = locate("starter", threading.Event())
+    assert next(search) == (Notice("starter.converting"), None)
+    with pytest.raises(StopIteration) as found:
+        next(search)
+    assert found.value.value == Located(starter.folder(), starter.NAME)
     assert asked == [["starter"]]
-    assert said == [Notice("starter.converting")]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,197 @@
+"""Chooses K to maximise tokens per second; K may be 0 (design D7).
+
+S(K) = E(K) / (K draft + verify(K)) in measured milliseconds of the mode in force, kept by context length; E(K) from
+the acceptance at each depth. Changes need a margin, and a resting drafter is tried again ever more rarely. Knows
+nothing of models or text.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from inference.messages import Notice
+
+if TYPE_CHECKING:
+    from inference.engine import Outcome
+    from inference.measure import StepTimes
+    from inference.settings import Control
+
+PRIOR = 0.65
+"""Acceptance assumed of an unknown drafter."""
+PRIOR_WEIGHT = 4.0
+DEPTH_WEIGHT = 8.0
+"""Tests that the pooled acceptance counts for at each depth."""
+FADE = 0.98
+"""What a round leaves of the weight of those before it."""
+CARRIED = 16.0
+"""Tests' weight that a new reply takes over from those before it."""
+MARGIN = 1.02
+"""Gain for which K changes."""
+FIRST_PROBE = 16
+LAST_PROBE = 256
+"""Rounds of rest before a drafter is tried again, doubled after each vain try."""
+KEPT_TIMES = 9
+RECENT = 12
+"""Rounds that the shown speed covers."""
+
+
+@dataclass
+class Acceptance:
+    """Weighted counts of tests and hits by depth, for one drafter of one model."""
+
+    tests: list[float] = field(default_factory=list)
+    hits: list[float] = field(default_factory=list)
+
+    def record(self, tested: int, accepted: int) -> None:
+        """A round reached ``tested`` drafted tokens and kept ``accepted``; depths not reached say nothing."""
+        self.tests = [weight * FADE for weight in self.tests]
+        self.hits = [weight * FADE for weight in self.hits]
+        while len(self.tests) < tested:
+            self.tests.append(0.0)
+            self.hits.append(0.0)
+        for depth in range(tested):
+            self.tests[depth] += 1
+            self.hits[depth] += depth < accepted
+
+    def pooled(self) -> float:
+        """Acceptance over all depths."""
+        return (sum(self.hits) + PRIOR * PRIOR_WEIGHT) / (sum(self.tests) + PRIOR_WEIGHT)
+
+    def expected(self, k: int) -> float:
+        """E(K): tokens a round of K drafted tokens emits, the target's own included."""
+        pooled = self.pooled()
+        total, reached = 1.0, 1.0
+        for depth in range(k):
+            tests = self.tests[depth] if depth < len(self.tests) else 0.0
+            hits = self.hits[depth] if depth < len(self.hits) else 0.0
+            reached *= (hits + DEPTH_WEIGHT * pooled) / (tests + DEPTH_WEIGHT)
+            total += reached
+        return total
+
+    def carried(self) -> Acceptance:
+        """A prior for the next reply: the same shares with a limited weight."""
+        weight = min(1.0, CARRIED / max(sum(self.tests), 1e-9))
+        return Acceptance([w * weight for w in self.tests], [w * weight for w in self.hits])
+
+
+class RoundTimes:
+    """Measured times by context-length bucket, on top of those of the load."""
+
+    def __init__(self, measured: StepTimes) -> None:
+        self.measured = measured
+        self._verify: dict[tuple[int, int], deque[float]] = {}
+        self._draft: dict[int, deque[float]] = {}
+
+    @staticmethod
+    def bucket(length: int) -> int:
+        """Buckets end at 512, 1024, 2048, ... tokens."""
+        return max(9, (length - 1).bit_length())
+
+    def record(self, outcome: Outcome) -> None:
+        """Keep a round's times."""
+        bucket = self.bucket(outcome.length)
+        drafted = outcome.drafted
+        self._verify.setdefault((bucket, drafted), deque(maxlen=KEPT_TIMES)).append(outcome.verify_ms)
+        if drafted:
+            self._draft.setdefault(bucket, deque(maxlen=KEPT_TIMES)).append(outcome.draft_ms / drafted)
+
+    def verify(self, length: int, k: int) -> float:
+        """Milliseconds of a pass over ``k`` drafted tokens; an unseen k is scaled by those seen in its bucket."""
+        bucket = self.bucket(length)
+        seen = {at: statistics.median(times) for (where, at), times in self._verify.items() if where == bucket}
+        if k in seen and len(self._verify[bucket, k]) >= 3:
+            return seen[k]
+        measured = self.measured.verify
+        ratios = [time / measured[at] for at, time in seen.items() if at < len(measured)]
+        grown = self.measured.plain(length) / self.measured.plain_at[0]
+        return measured[min(k, len(measured) - 1)] * (statistics.median(ratios) if ratios else grown)
+
+    def draft(self, length: int) -> float:
+        """Milliseconds of one draft step."""
+        seen = self._draft.get(self.bucket(length))
+        return statistics.median(seen) if seen else self.measured.draft
+
+
+class DraftLength:
+    """The planner of one reply. ``control`` holds what the user set; it is read at every round."""
+
+    def __init__(self, times: RoundTimes, acceptance: Acceptance, control: Control, can_draft: bool) -> None:
+        self._times = times
+        self.acceptance = acceptance
+        self._control = control
+        self._can_draft = can_draft
+        self._k: int | None = None
+        self._rested = 0
+        self._interval = FIRST_PROBE
+        self._resting = False
+        self._recent: deque[tuple[int, float]] = deque(maxlen=RECENT)
+        self._was: tuple[object, ...] = ()
+
+    def plan(self, length: int, largest: int) -> int:
+        """K for the next round."""
+        speculation = self._control.speculation
+        now = (speculation.on, speculation.k)
+        if now != self._was:
+            self._was = now
+            self._recent.clear()  # the speed shown belongs to one setting
+        self._resting = False
+        if not self._can_draft or not speculation.on:
+            return 0
+        if speculation.k is not None:
+            return min(speculation.k, largest)
+        return self._automatic(length, largest)
+
+    def speed(self, length: int, k: int) -> float:
+        """S(K): expected tokens a millisecond."""
+        cost = k * self._times.draft(length) + self._times.verify(length, k)
+        return self.acceptance.expected(k) / cost
+
+    def _automatic(self, length: int, largest: int) -> int:
+        if largest == 0:
+            return 0
+        speeds = [self.speed(length, k) for k in range(largest + 1)]
+        best = max(range(largest + 1), key=speeds.__getitem__)
+        current = min(self._k, largest) if self._k is not None else best
+        if speeds[best] > speeds[current] * MARGIN or (best == 0 and current > 0):
+            current = best
+        self._k = current
+        if current > 0:
+            self._rested, self._interval = 0, FIRST_PROBE
+            return current
+        self._resting = True
+        self._rested += 1
+        if self._rested < self._interval:
+            return 0
+        self._rested, self._interval = 0, min(2 * self._interval, LAST_PROBE)
+        return 1
+
+    def record(self, outcome: Outcome) -> None:
+        """A round is over."""
+        self._times.record(outcome)
+        if outcome.drafted:
+            self.acceptance.record(outcome.tested, outcome.accepted)
+        self._recent.append((len(outcome.tokens), outcome.draft_ms + outcome.verify_ms))
+
+    def tokens_per_second(self) -> float:
+        """Over the last rounds of the setting in force."""
+        spent = sum(ms for _, ms in self._recent)
+        return 1e3 * sum(count for count, _ in self._recent) / spent if spent else 0.0
+
+    def status(self, outcome: Outcome, no_drafter: Notice | None) -> Notice:
+        """What speculation does and why, after this round."""
+        speculation = self._control.speculation
+        if not speculation.on:
+            return Notice("speculation.off")
+        if not self._can_draft:
+            return Notice("speculation.none", {"reason": no_drafter.id if no_drafter else "drafter.none"})
+        if speculation.k == 0:
+            return Notice("speculation.zero")
+        if self._resting:
+            return Notice("speculation.resting")
+        if len(self._recent) < 4:
+            return Notice("speculation.measuring", {"k": outcome.k})
+        plain = 1e3 / self._times.measured.plain(outcome.length)
+        return Notice("speculation.on", {"k": outcome.k, "speedup": self.tokens_per_second() / plain})

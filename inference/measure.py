@@ -1,0 +1,99 @@
+"""What a step costs on this machine, measured once at load: the figures that speculation is judged by.
+
+The plain step is measured in fast mode at two context lengths; passes and draft steps in the mode in force. Knows
+nothing of acceptance or of what is done with the figures.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from inference.exact import fast_width, noisy_cache
+from inference.rows import tree_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inference.exact import Width
+    from inference.model import Forward
+
+LENGTHS = (200, 2000)
+"""Context lengths of the plain step's measurement; between and beyond them time is a straight line."""
+
+DRAFTS = (0, 1, 2, 4, 8)
+"""Draft lengths whose verification is timed; those between are interpolated."""
+
+BUDGET_S = 0.2
+"""Time a figure may take: fewer repeats of slow steps, never less than three."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepTimes:
+    """Milliseconds. ``plain_at`` at LENGTHS, fast mode; ``verify[k]`` of a pass over k drafted tokens and the root,
+    in the mode in force; ``draft`` of one draft step, 0 without a drafter; ``exact_cost`` the share exact mode adds to
+    a plain step.
+    """
+
+    plain_at: tuple[float, ...]
+    verify: tuple[float, ...]
+    draft: float
+    exact_cost: float
+
+    def plain(self, length: int) -> float:
+        """One plain step in fast mode at this context length."""
+        (near, far), (low, high) = self.plain_at, LENGTHS
+        return near + max(0.0, far - near) * max(0, length - low) / (high - low)
+
+
+def _median_ms(steps: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """Median times of several steps, run in turns so that a busy moment hits all alike."""
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    for step in steps.values():
+        step()  # the first call prepares kernels
+    started = time.perf_counter()
+    while len(next(iter(times.values()))) < 3 or (
+        time.perf_counter() - started < BUDGET_S * len(steps) and len(next(iter(times.values()))) < 15
+    ):
+        for name, step in steps.items():
+            begun = time.perf_counter()
+            step()
+            times[name].append((time.perf_counter() - begun) * 1e3)
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+@torch.inference_mode()
+def step_times(
+    forward: Forward, twin: Forward | None, exact: Width | None, largest_k: int, device: torch.device
+) -> tuple[StepTimes, StepTimes]:
+    """Times for fast mode, and for exact mode (the same again where there is none)."""
+    near, far = (noisy_cache(forward, length, largest_k, device) for length in LENGTHS)
+    fast = fast_width(largest_k)
+
+    def run(width: Width, count: int, cache: object = near) -> Callable[[], object]:
+        return lambda: forward(width.rows([0] * count, None, cache, device), cache)[0].to("cpu")  # type: ignore[arg-type]
+
+    drafts = [k for k in DRAFTS if k <= largest_k]
+    steps: dict[str, Callable[[], object]] = {"far": run(fast, 1, far)}
+    for k in drafts:
+        steps[f"fast {k}"] = run(fast, k + 1)
+        if exact is not None:
+            steps[f"exact {k}"] = run(exact, k + 1)
+    if twin is not None:
+        rows = tree_rows([0], None, near.length, near.slots, device=device)
+        steps["draft"] = lambda: twin(rows, near)[0].to("cpu")
+    found = _median_ms(steps)
+    cost = found["exact 0"] / found["fast 0"] - 1 if exact is not None else 0.0
+
+    def times(mode: str) -> StepTimes:
+        verify = np.interp(range(largest_k + 1), drafts, [found[f"{mode} {k}"] for k in drafts])
+        return StepTimes(
+            (found["fast 0"], found["far"]), tuple(map(float, verify)), found.get("draft", 0.0), cost
+        )
+
+    return times("fast"), times("exact" if exact is not None else "fast")
