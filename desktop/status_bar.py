@@ -45,6 +45,7 @@ class StatusBar(QFrame):
 
     def show_loaded(self, loaded: Loaded | None) -> None:
         """The machine and mode of the model that is ready, or of none."""
+        self.mode.setVisible(loaded is not None)
         if loaded is None:
             self._machine = ""
             self.mode.clear()
