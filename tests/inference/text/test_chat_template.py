@@ -336,7 +336,7 @@ def test_an_answer_edited_or_cut_at_a_stop_is_tokenized_anew():
 def test_ids_behind_a_stop_do_not_stand_for_the_next_question():
     tokenizer = tiny_tokenizer("byte")
     template = ChatTemplate(tokenizer, "x")
-    ids = tuple(tokenizer(" hello\n\nUser: b", add_special_tokens=False)["input_ids"])
+    ids = tuple(token_id for letter in " hello\n\nUser: b" for token_id in direct(tokenizer, letter))
     messages = [Message("user", "hi"), Message("assistant", " hello", ids), Message("user", "bye")]
     assert template.encode(messages) == template.encode(chat(("u", "hi"), ("a", " hello"), ("u", "bye")))
 
