@@ -111,7 +111,15 @@ ENGLISH: dict[str, str] = {
     "doctor.failed": "{probe} could not be looked at ({detail})",
     "doctor.can_run": "Borrador can run here.",
     "doctor.cannot_run": "Borrador cannot run here yet; see the lines marked with !.",
+    # the terminal
+    "terminal.help": "Write a message and press Enter. /off and /on switch speculation, /new begins anew, /quit leaves.",
+    "demo.off": "speculation off",
+    "demo.on": "speculation on",
+    "demo.identical": "The two texts are identical.",
+    "demo.different": "The two texts differ.",
     # problems
+    "error.interrupted": "Stopped.",
+    "error.write": "{file} cannot be written: {detail}.",
     "error.setting": "{field} is {value}; it must be {allowed}.",
     "error.busy": "A reply is still being written; press Stop first.",
     "error.no_model": "No model is loaded; choose one first.",
@@ -152,6 +160,7 @@ ENGLISH: dict[str, str] = {
     "error.device": "{device} cannot be used: {detail}",
     "error.drafter": "{drafter} is not a drafter; choose one of {allowed}.",
     "error.drafter_unavailable": "{drafter} cannot draft for {model}: {reason}",
+    "error.k_too_large": "K is {k}; in this mode it can be at most {largest}.",
     "error.prompt_too_long": "This message has {size} tokens; the context holds {limit}. Shorten it or "
     "enlarge the context.",
     "error.empty_prompt": "There is nothing to answer; write a message first.",

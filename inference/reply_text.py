@@ -24,8 +24,8 @@ Tag = tuple[int, int]
 class ReplyText:
     """Hears every emitted token through ``push``, which the engine calls within a round."""
 
-    def __init__(self, tokenizer: Any, ends: frozenset[int], stops: Sequence[str], before: Sequence[int]) -> None:
-        self._detokenizer = Detokenizer(tokenizer, before)
+    def __init__(self, tokenizer: Any, ends: frozenset[int], stops: Sequence[str]) -> None:
+        self._detokenizer = Detokenizer(tokenizer)
         self._scanner: StopScanner[Tag] = StopScanner(stops)
         self._ends = ends
         self._round = 0

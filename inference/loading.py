@@ -1,0 +1,186 @@
+"""From a choice to a model that is ready to write: found, read, copied in 3 bits, tested and measured.
+
+Each step says what it does; between steps and matrices it looks whether the caller gave up.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import torch
+
+from inference.drafters.none import NoDrafter
+from inference.drafters.twin import TwinDrafter
+from inference.engine import Engine
+from inference.events import Bits, Loaded, LoadProgress, Notice, Problem
+from inference.exact import Width, fast_width, find_width, identity
+from inference.kv_cache import KVCache
+from inference.measure import StepTimes, step_times
+from inference.model import ReferenceForward, TextModel, load_text_model
+from inference.models.source import locate
+from inference.quantize.build import Twin, build_twin
+from inference.quantize.calibrate import TEXTS
+from inference.settings import LARGEST_K, Message, ModelChoice
+from inference.text.template import ChatTemplate, end_token_ids
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Generator
+    from pathlib import Path
+
+    from inference.drafters.base import Drafter
+
+EXACT_COST = 0.05
+"""Exact mode is the default where it adds less than this to a plain step."""
+
+LARGEST_FAST_K = 64
+
+Steps = LoadProgress
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Everything a reply needs. ``times`` are of the mode in force; ``bits`` of the twin, None without one."""
+
+    model: TextModel
+    template: ChatTemplate
+    ends: frozenset[int]
+    engine: Engine
+    drafter: Drafter
+    times: StepTimes
+    bits: Bits | None
+    loaded: Loaded
+
+
+def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgress, None, Ready]:
+    """Load what is chosen; yields progress, returns the model. Raises Problem, ``error.cancelled`` included."""
+
+    def checked(notice: Notice, fraction: float | None = None) -> LoadProgress:
+        if cancel.is_set():
+            raise Problem("error.cancelled")
+        return LoadProgress(notice, fraction)
+
+    search = locate(choice.model, cancel)
+    while True:
+        try:
+            notice, fraction = next(search)
+        except StopIteration as end:
+            found = end.value
+            break
+        yield LoadProgress(notice, fraction)
+    yield checked(Notice("load.reading", {"model": found.name}))
+    device = _device(choice.device)
+    dtype = _dtype(choice.dtype, found.folder, device)
+    _check_memory(found.folder, dtype)
+    model = load_text_model(found.folder, found.name, dtype, device)
+    template = ChatTemplate(model.tokenizer, found.name)
+    ends = end_token_ids(model.tokenizer, model.model.config, model.model.generation_config, template)
+    limit = getattr(model.config, "max_position_embeddings", None) or choice.context
+    cache = KVCache(min(choice.context, limit), 2 * (LARGEST_FAST_K + 1))
+    forward = ReferenceForward(model.model)
+
+    twin: Twin | None = None
+    no_drafter: Notice | None = None
+    if choice.drafter == "none":
+        no_drafter = Notice("drafter.none")
+    else:
+        texts = [
+            template.encode([Message("user", question), Message("assistant", answer)]).ids
+            for question, answer in TEXTS
+        ]
+        build = build_twin(model.model, texts)
+        try:
+            while True:
+                done, total = next(build)
+                yield checked(Notice("load.twin", {"done": done, "total": total}), done / total)
+        except StopIteration as end:
+            twin = end.value
+        except ValueError:
+            no_drafter = Notice("drafter.no_linear")
+    twin_forward = ReferenceForward(twin.model) if twin else None
+    drafter: Drafter = TwinDrafter(twin_forward, cache, device) if twin_forward else NoDrafter()
+
+    exact: Width | None = None
+    if choice.exact is not False:
+        yield checked(Notice("load.exact"))
+        exact = find_width(forward, model.vocabulary, LARGEST_K, device)
+    yield checked(Notice("load.measuring"))
+    fast_times, exact_times = step_times(forward, twin_forward, exact, LARGEST_K, device)
+    width, mode_notice = _mode(choice, exact, exact_times)
+    times = exact_times if width.exact else fast_times
+
+    bits = Bits(twin.level_bits, twin.packed_bits, twin.resident_bits) if twin else None
+    threads = torch.get_num_threads()
+    name = str(dtype).removeprefix("torch.")
+    loaded = Loaded(
+        model=choice.model,
+        name=found.name,
+        parameters=model.parameters,
+        context=cache.context,
+        device=device.type,
+        device_name=torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {threads} threads",
+        dtype=name,
+        threads=threads,
+        drafter=drafter.name,
+        drafters=("none", "twin") if twin else ("none",),
+        no_drafter=no_drafter,
+        mode="exact" if width.exact else "fast",
+        mode_notice=mode_notice,
+        width=width.plain,
+        largest_k=width.largest - 1,
+        identity=identity(found.name, device.type, name, "reference", width),
+        memory_bytes=psutil.Process().memory_info().rss,
+    )
+    return Ready(model, template, ends, Engine(forward, cache, width, device), drafter, times, bits, loaded)
+
+
+def _mode(choice: ModelChoice, exact: Width | None, times: StepTimes) -> tuple[Width, Notice]:
+    """The width in force and why."""
+    fast = fast_width(LARGEST_FAST_K)
+    if choice.exact is False:
+        return fast, Notice("exact.off_chosen")
+    if exact is None:
+        return fast, Notice("exact.off_rows")
+    if choice.exact is None and times.exact_cost >= EXACT_COST:
+        return fast, Notice("exact.off_cost", {"percent": 100 * times.exact_cost})
+    return exact, Notice("exact.on")
+
+
+def _device(wanted: str) -> torch.device:
+    """The device, tried with a real operation: a card can be there and too old for this build."""
+    if wanted == "cpu" or (wanted == "auto" and not torch.cuda.is_available()):
+        return torch.device("cpu")
+    if not torch.cuda.is_available():
+        raise Problem("error.device", device="cuda", detail="this build of PyTorch sees no NVIDIA card")
+    try:
+        torch.ones(8, device="cuda").sum().item()
+    except RuntimeError as error:
+        if wanted == "cuda":
+            raise Problem("error.device", device="cuda", detail=str(error).split("\n")[0]) from None
+        return torch.device("cpu")
+    return torch.device("cuda")
+
+
+def _dtype(wanted: str, folder: Path, device: torch.device) -> torch.dtype:
+    """The precision; auto keeps the checkpoint's where this device computes in it, fp16 on a CPU never."""
+    if wanted != "auto":
+        return {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}[wanted]
+    config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config = config.get("text_config", config)
+    stored = config.get("dtype") or config.get("torch_dtype") or "float32"
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+    if stored == "float32" or not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return torch.float32
+    return torch.bfloat16
+
+
+def _check_memory(folder: Path, dtype: torch.dtype) -> None:
+    """Refuse what cannot fit: the weights, and the twin beside them (5 of 16 bits on the CPU)."""
+    needed = sum(path.stat().st_size for path in folder.glob("*.safetensors")) * 1.4
+    free = psutil.virtual_memory().available
+    if needed > free:
+        raise Problem("error.memory", needed_gb=needed / 1e9, free_gb=free / 1e9)

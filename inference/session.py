@@ -1,0 +1,184 @@
+"""One loaded model and the replies it writes: joins text, tokens, engine and events.
+
+``load`` and ``reply`` are generators of events, run on one thread. What goes wrong becomes an event with a sentence;
+the next reply works. torch is imported by the first load, not with this module.
+"""
+
+from __future__ import annotations
+
+import gc
+import secrets
+import time
+from typing import TYPE_CHECKING
+
+from inference.events import (
+    Event,
+    Failed,
+    Finished,
+    Loaded,
+    LoadFailed,
+    LoadProgress,
+    Notice,
+    Prefill,
+    Problem,
+    Round,
+    Started,
+)
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Generator, Iterator
+
+    from inference.draft_length import Acceptance, DraftLength
+    from inference.engine import Outcome
+    from inference.loading import Ready
+    from inference.reply_text import ReplyText
+    from inference.settings import Control, ModelChoice, Request
+    from inference.statistics import Tally
+
+
+class Session:
+    """Holds at most one model. Not to be shared between threads, but for the events and the caller's Control."""
+
+    def __init__(self) -> None:
+        self._ready: Ready | None = None
+        self._acceptance: dict[tuple[str, str], Acceptance] = {}
+
+    def load(self, choice: ModelChoice, cancel: threading.Event) -> Iterator[Event]:
+        """Let the old model go and load another; ends with Loaded or LoadFailed."""
+        self.close()
+        yield LoadProgress(Notice("load.libraries"))
+        from inference.loading import prepare
+
+        try:
+            self._ready = yield from prepare(choice, cancel)
+        except Exception as error:
+            failed = LoadFailed(_notice(error))
+        else:
+            yield self._ready.loaded
+            return
+        # The error is gone here, and with it the frames that hold what had been loaded.
+        gc.collect()
+        yield failed
+
+    def close(self) -> None:
+        """Let the model go and give its memory back."""
+        if self._ready is not None:
+            self._ready = None
+            gc.collect()
+
+    def reply(self, request: Request, control: Control) -> Iterator[Event]:
+        """Write one reply; ends with Finished or Failed. ``control`` is read at every round."""
+        try:
+            if self._ready is None:
+                raise Problem("error.no_model")
+            yield from self._write(self._ready, request, control)
+            return
+        except Exception as error:
+            failed = Failed(request.turn, _notice(error))
+        gc.collect()
+        yield failed
+
+    def _write(self, ready: Ready, request: Request, control: Control) -> Generator[Event, None, None]:
+        from inference.draft_length import Acceptance, DraftLength, RoundTimes
+        from inference.reply_text import ReplyText
+        from inference.sampling import Sampler
+        from inference.statistics import Tally
+        from inference.text.context import fit
+
+        begun = time.perf_counter()
+        _check_k(ready, control)
+        if not any(message.content.strip() for message in request.messages if message.role == "user"):
+            raise Problem("error.empty_prompt")
+        limit = ready.engine.cache.context
+        prompt = fit(ready.template, request.messages, limit, min(request.max_new_tokens, limit // 4))
+        seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(32)
+        reused = ready.engine.reuse(prompt.ids)
+        yield Started(request.turn, len(prompt.ids), reused, seed, prompt.notes)
+
+        tally = Tally(begun, len(prompt.ids), reused, seed)
+        for done in ready.engine.prefill(prompt.ids, control.cancel.is_set):
+            yield Prefill(request.turn, done, len(prompt.ids) - 1)
+        tally.prefilled()
+
+        text = ReplyText(ready.model.tokenizer, ready.ends, (*request.stop, *ready.template.stops))
+        sampler = Sampler(request.sampling, seed, prompt.ids)
+        key = (ready.loaded.identity, ready.drafter.name)
+        planner = DraftLength(
+            RoundTimes(ready.times),
+            self._acceptance.get(key, Acceptance()).carried(),
+            control,
+            can_draft=ready.loaded.no_drafter is None,
+        )
+        reason = "cancelled"
+        if not control.cancel.is_set():
+            rounds = ready.engine.decode(
+                prompt.ids, sampler, ready.drafter, planner, text.push, request.max_new_tokens
+            )
+            try:
+                for outcome in rounds:
+                    tally.add(outcome)
+                    yield self._round(ready, request, tally, planner, text, outcome)
+                    if outcome.stopped is not None:
+                        reason = outcome.stopped
+                    elif control.cancel.is_set():
+                        break
+                else:
+                    reason = reason if tally.rounds else "context"
+            finally:
+                rounds.close()
+        self._acceptance[key] = planner.acceptance
+        pieces = text.finish()
+        values = {"length": {"limit": request.max_new_tokens}, "context": {"limit": limit}}.get(reason, {})
+        yield Finished(
+            request.turn,
+            text.shown,
+            tuple(tally.token_ids),
+            pieces,
+            Notice(f"finish.{reason}", values),
+            tally.statistics(ready, control.speculation),
+        )
+
+    def _round(
+        self,
+        ready: Ready,
+        request: Request,
+        tally: Tally,
+        planner: DraftLength,
+        text: ReplyText,
+        outcome: Outcome,
+    ) -> Round:
+        return Round(
+            turn=request.turn,
+            index=tally.rounds - 1,
+            pieces=text.take(outcome.origins),
+            origins=outcome.origins,
+            drafted=outcome.drafted,
+            tested=outcome.tested,
+            accepted=outcome.accepted,
+            k=outcome.k,
+            draft_ms=outcome.draft_ms,
+            verify_ms=outcome.verify_ms,
+            tokens=len(tally.token_ids),
+            acceptance=tally.acceptance,
+            tokens_per_round=len(tally.token_ids) / tally.rounds,
+            tokens_per_second=planner.tokens_per_second(),
+            plain_tokens_per_second=1e3 / ready.times.plain(outcome.length),
+            status=planner.status(outcome, ready.loaded.no_drafter),
+        )
+
+
+def _check_k(ready: Ready, control: Control) -> None:
+    k, largest = control.speculation.k, ready.loaded.largest_k
+    if k is not None and k > largest:
+        raise Problem("error.k_too_large", k=k, largest=largest)
+
+
+def _notice(error: Exception) -> Notice:
+    """What a person hears of an error."""
+    if isinstance(error, Problem):
+        return error.notice
+    text = str(error)
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" or "allocate memory" in text:
+        return Notice("error.out_of_memory")
+    return Notice("error.unexpected", {"detail": f"{type(error).__name__}: {text}".split("\n")[0]})
