@@ -12,8 +12,21 @@ from typing import Literal
 from inference.messages import Notice, Problem
 
 __all__ = [
-    "Bits", "Event", "Failed", "Finished", "LoadFailed", "Loaded", "LoadProgress", "Notice", "Origin", "Piece",
-    "Prefill", "Problem", "Round", "Started", "Statistics",
+    "Bits",
+    "Event",
+    "Failed",
+    "Finished",
+    "LoadFailed",
+    "LoadProgress",
+    "Loaded",
+    "Notice",
+    "Origin",
+    "Piece",
+    "Prefill",
+    "Problem",
+    "Round",
+    "Started",
+    "Statistics",
 ]
 
 Origin = Literal["plain", "accepted", "correction", "bonus"]

@@ -35,9 +35,10 @@ BUDGET_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class StepTimes:
-    """Milliseconds. ``plain_at`` at LENGTHS, fast mode; ``verify[k]`` of a pass over k drafted tokens and the root,
-    in the mode in force; ``draft`` of one draft step, 0 without a drafter; ``exact_cost`` the share exact mode adds to
-    a plain step.
+    """Milliseconds, and the share that exact mode adds to a plain step (``exact_cost``).
+
+    ``plain_at`` are plain steps in fast mode at LENGTHS; ``verify[k]`` is a pass over k drafted tokens and the root in
+    the mode in force; ``draft`` is one draft step, 0 without a drafter.
     """
 
     plain_at: tuple[float, ...]

@@ -96,7 +96,7 @@ class ReferenceForward:
 
     def _mask(self, rows: Rows, kind: str) -> torch.Tensor:
         mask = rows.mask
-        if kind == "sliding_attention" and self._window or kind == "chunked_attention" and self._chunk:
+        if (kind == "sliding_attention" and self._window) or (kind == "chunked_attention" and self._chunk):
             keys = torch.arange(rows.span, device=mask.device)
             inside = rows.slots < rows.span
             keys[rows.slots[inside]] = rows.positions[inside]

@@ -15,7 +15,6 @@ from inference.events import (
     Event,
     Failed,
     Finished,
-    Loaded,
     LoadFailed,
     LoadProgress,
     Notice,

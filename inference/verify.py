@@ -30,8 +30,10 @@ class Verdict:
 
 
 def follow(draft: Draft, choose: Callable[[int, Sequence[int]], int]) -> Verdict:
-    """Walk the draft. ``choose(row, path_tokens)`` gives the target's token behind row ``row``; row 0 is the root,
-    row i + 1 the draft's node i, and ``path_tokens`` the drafted tokens on the way there.
+    """Walk the draft from the root along the children that carry the target's own tokens.
+
+    ``choose(row, path_tokens)`` gives the target's token behind row ``row``; row 0 is the root, row i + 1 the draft's
+    node i, and ``path_tokens`` the drafted tokens on the way there.
     """
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(draft.parents):

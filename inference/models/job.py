@@ -136,8 +136,9 @@ def run_job(
 def finish(
     arguments: list[str], cancel: threading.Event, environment: Mapping[str, str | None] | None = None
 ) -> Generator[Step, None, Event]:
-    """Run a job to its ``done`` event, which is returned; yields its progress; raises its Problem, or
-    ``error.cancelled``.
+    """Run a job to its ``done`` event, which is returned; yields its progress.
+
+    Raises the job's Problem, or ``error.cancelled``.
     """
     for event in run_job(arguments, cancel, environment):
         values: dict[str, Value] = event.get("values", {})

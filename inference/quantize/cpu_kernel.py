@@ -7,13 +7,9 @@ private to PyTorch: ``available`` tries them, and the plain product always works
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 import torch
 from torch.nn import functional
-
-if TYPE_CHECKING:
-    from inference.quantize.codebook import Quantized
 
 ROWS = 16
 """The kernel wants a multiple of this many output features."""
@@ -51,7 +47,7 @@ def pack(
 
 
 def multiply(x: torch.Tensor, packed: torch.Tensor, scales_and_zeros: torch.Tensor, out: int) -> torch.Tensor:
-    """x [rows, in] times the packed weights: [rows, out]."""
+    """X [rows, in] times the packed weights: [rows, out]."""
     product: torch.Tensor = torch.ops.aten._weight_int4pack_mm_for_cpu(x, packed, 32, scales_and_zeros)
     return product[:, :out]
 
