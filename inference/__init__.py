@@ -1,0 +1,1 @@
+"""Borrador's engine: a whole program without a window, `python -m inference`."""

@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
 import torch
 
 from inference.drafters.base import Draft
@@ -18,7 +17,9 @@ from inference.rows import tree_rows
 from inference.verify import follow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
+
+    import numpy as np
 
     from inference.drafters.base import Drafter
     from inference.events import Origin
@@ -118,7 +119,7 @@ class Engine:
         planner: Planner,
         stop: Callable[[int], str | None],
         max_new_tokens: int,
-    ) -> Iterator[Outcome]:
+    ) -> Generator[Outcome, None, None]:
         """Write behind a prompt that ``prefill`` has read; yield a round at a time until there is a reason to end.
 
         ``stop(token)`` hears every emitted token once, in order, and gives a reason to end behind it, or None. Close
@@ -159,10 +160,10 @@ class Engine:
             ids.extend(kept)
             self._ids = ids[:-1]
             last: Origin = "plain" if not draft.tokens else ("bonus" if verdict.full else "correction")
-            origins: list[Origin] = [*["accepted"] * len(verdict.path), last]
+            hits: list[Origin] = ["accepted"] * len(verdict.path)
             outcome = Outcome(
                 tokens=tuple(kept),
-                origins=tuple(origins[: len(kept)]),
+                origins=tuple([*hits, last][: len(kept)]),
                 k=k,
                 drafted=len(draft.tokens),
                 tested=verdict.tested,

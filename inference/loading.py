@@ -38,8 +38,6 @@ EXACT_COST = 0.05
 
 LARGEST_FAST_K = 64
 
-Steps = LoadProgress
-
 
 @dataclass(frozen=True, slots=True)
 class Ready:
@@ -173,7 +171,7 @@ def _dtype(wanted: str, folder: Path, device: torch.device) -> torch.dtype:
     stored = config.get("dtype") or config.get("torch_dtype") or "float32"
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
-    if stored == "float32" or not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+    if stored == "float32" or not torch.ops.mkldnn._is_mkldnn_bf16_supported():  # noqa: SLF001 - no public test
         return torch.float32
     return torch.bfloat16
 

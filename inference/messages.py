@@ -6,9 +6,12 @@ ids, in its own languages. Knows nothing of torch or Qt.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from string import Formatter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Value = str | int | float
 
@@ -112,7 +115,7 @@ ENGLISH: dict[str, str] = {
     "doctor.can_run": "Borrador can run here.",
     "doctor.cannot_run": "Borrador cannot run here yet; see the lines marked with !.",
     # the terminal
-    "terminal.help": "Write a message and press Enter. /off and /on switch speculation, /new begins anew, /quit leaves.",
+    "terminal.help": "Write a message and press Enter. /off and /on switch speculation, /new begins again, /quit ends.",
     "demo.off": "speculation off",
     "demo.on": "speculation on",
     "demo.identical": "The two texts are identical.",

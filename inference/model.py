@@ -63,11 +63,11 @@ class ReferenceForward:
         self._cache_argument = "cache" if "cache" in parameters else "past_key_values"
         self._model = model
         config = model.config.get_text_config()
-        self._window = getattr(config, "sliding_window", None)
-        self._chunk = getattr(config, "attention_chunk_size", None)
+        self._window: int | None = getattr(config, "sliding_window", None)
+        self._chunk: int | None = getattr(config, "attention_chunk_size", None)
         kinds = getattr(config, "layer_types", None) or []
         self._kinds = tuple(sorted(set(kinds)))
-        self._additive = config._attn_implementation == "eager"
+        self._additive = config._attn_implementation == "eager"  # noqa: SLF001 - no public name tells which is in use
         self._device = model.device
         self._dtype = model.dtype
 
@@ -96,14 +96,16 @@ class ReferenceForward:
 
     def _mask(self, rows: Rows, kind: str) -> torch.Tensor:
         mask = rows.mask
-        if (kind == "sliding_attention" and self._window) or (kind == "chunked_attention" and self._chunk):
+        window = self._window if kind == "sliding_attention" else None
+        chunk = self._chunk if kind == "chunked_attention" else None
+        if window or chunk:
             keys = torch.arange(rows.span, device=mask.device)
             inside = rows.slots < rows.span
             keys[rows.slots[inside]] = rows.positions[inside]
-            if kind == "sliding_attention":
-                mask = mask & (rows.positions[:, None] - keys < self._window)
-            else:
-                mask = mask & (rows.positions[:, None] // self._chunk == keys // self._chunk)
+            if window:
+                mask = mask & (rows.positions[:, None] - keys < window)
+            if chunk:
+                mask = mask & (rows.positions[:, None] // chunk == keys // chunk)
             mask[:, 0] |= ~mask.any(1)  # a padding row must see something, or its softmax is NaN
         if self._additive:
             mask = torch.zeros_like(mask, dtype=self._dtype).masked_fill_(~mask, torch.finfo(self._dtype).min)
@@ -121,8 +123,9 @@ def load_text_model(folder: Path, name: str, dtype: torch.dtype, device: torch.d
     import transformers
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
+    quiet: Any = transformers.logging
+    quiet.set_verbosity_error()
+    quiet.disable_progress_bar()
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
     except (ValueError, KeyError) as error:
@@ -132,7 +135,8 @@ def load_text_model(folder: Path, name: str, dtype: torch.dtype, device: torch.d
     if is_recurrent(config.get_text_config()):
         raise Problem("error.recurrent", model=name)
     try:
-        model, report = AutoModelForCausalLM.from_pretrained(
+        loader: Any = AutoModelForCausalLM
+        model, report = loader.from_pretrained(
             folder,
             config=config,
             dtype=dtype,

@@ -39,7 +39,7 @@ BUILT_IN: tuple[Prompt, ...] = (
     ),
     Prompt("qa", ("Why do leaves change their colour in autumn?",)),
     Prompt("qa", ("What is the difference between a virus and a bacterium?",)),
-    Prompt("math", ("A baker sells 24 rolls for 18 euros. How much do 40 rolls cost at the same price? Show the steps.",)),
+    Prompt("math", ("A baker sells 24 rolls for 18 euros. What do 40 rolls cost at the same price? Show the steps.",)),
     Prompt("math", ("Anna is twice as old as Ben. Together they are 36 years old. How old is each of them?",)),
     Prompt(
         "rag",

@@ -1,0 +1,1 @@
+"""Drafters: each proposes what may come next."""

@@ -1,4 +1,4 @@
-"""What every drafter offers: one method that proposes a draft. A chain is a tree in which each node follows the last."""
+"""What every drafter offers: one method that proposes a draft, a tree of tokens behind the last emitted one."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The low-bit copy of the target: levels, packing, kernels, building."""

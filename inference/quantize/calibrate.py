@@ -23,7 +23,8 @@ TEXTS: tuple[tuple[str, str], ...] = (
     (
         "Write a function that counts the words of a text.",
         "```python\ndef count_words(text: str) -> dict[str, int]:\n    counts: dict[str, int] = {}\n"
-        "    for word in text.lower().split():\n        counts[word] = counts.get(word, 0) + 1\n    return counts\n```\n"
+        "    for word in text.lower().split():\n        counts[word] = counts.get(word, 0) + 1\n"
+        "    return counts\n```\n"
         "It splits at white space and keeps a dictionary from each word to the number of times it was seen.",
     ),
     (

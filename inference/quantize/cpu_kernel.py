@@ -43,12 +43,15 @@ def pack(
     step = levels[1] - levels[0]
     both = torch.stack([scales * step, scales * (levels[0] + 8 * step)], dim=-1)
     scales_and_zeros = both.transpose(0, 1).contiguous().to(torch.bfloat16).to(dtype)
-    return torch.ops.aten._convert_weight_to_int4pack_for_cpu(indices.int(), 2), scales_and_zeros
+    packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(indices.int(), 2)  # noqa: SLF001 - see above
+    return packed, scales_and_zeros
 
 
 def multiply(x: torch.Tensor, packed: torch.Tensor, scales_and_zeros: torch.Tensor, out: int) -> torch.Tensor:
-    """X [rows, in] times the packed weights: [rows, out]."""
-    product: torch.Tensor = torch.ops.aten._weight_int4pack_mm_for_cpu(x, packed, 32, scales_and_zeros)
+    """The product of x [rows, in] and the packed weights, [rows, out]."""
+    product: torch.Tensor = torch.ops.aten._weight_int4pack_mm_for_cpu(  # noqa: SLF001 - see above
+        x, packed, 32, scales_and_zeros
+    )
     return product[:, :out]
 
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 class LowBitLinear(nn.Module):
     """x [..., in] to [..., out] in x's precision. ``resident_bits`` is what a weight takes in memory here."""
 
+    packed: torch.Tensor
+    scales: torch.Tensor
+    unpacked: torch.Tensor
+
     def __init__(self, weight: Quantized, bias: torch.Tensor | None, dtype: torch.dtype, device: torch.device) -> None:
         super().__init__()
         self.out_features = weight.indices.shape[0]
