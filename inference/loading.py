@@ -6,8 +6,8 @@ Each step says what it does; between steps and matrices it looks whether the cal
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
 import torch
@@ -28,7 +28,7 @@ from inference.text.template import ChatTemplate, end_token_ids
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
     from pathlib import Path
 
     from inference.drafters.base import Drafter
@@ -40,8 +40,20 @@ LARGEST_FAST_K = 64
 
 
 @dataclass(frozen=True, slots=True)
+class Mode:
+    """A width of passes, what steps cost at it, and the identity of the bits it gives."""
+
+    width: Width
+    times: StepTimes
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
-    """Everything a reply needs. ``times`` are of the mode in force; ``bits`` of the twin, None without one."""
+    """Everything a reply needs. ``times`` are of the mode in force; ``bits`` of the twin, None without one.
+
+    ``modes`` holds all that work here, by name: fast always, exact where it was wanted or left open and found.
+    """
 
     model: TextModel
     template: ChatTemplate
@@ -50,7 +62,23 @@ class Ready:
     drafter: Drafter
     times: StepTimes
     bits: Bits | None
+    modes: Mapping[Literal["exact", "fast"], Mode]
     loaded: Loaded
+
+    def in_mode(self, name: Literal["exact", "fast"]) -> Ready:
+        """The same model in another mode, on the same cache, with an empty chat: its bits belong to the old mode."""
+        mode = self.modes[name]
+        engine = self.engine
+        loaded = replace(
+            self.loaded,
+            mode=name,
+            mode_notice=Notice("exact.on" if name == "exact" else "exact.off_chosen"),
+            width=mode.width.plain,
+            largest_k=mode.width.largest - 1,
+            identity=mode.identity,
+        )
+        engine = Engine(engine.forward, engine.cache, mode.width, engine.device)
+        return replace(self, engine=engine, times=mode.times, loaded=loaded)
 
 
 def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgress, None, Ready]:
@@ -108,11 +136,17 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     yield checked(Notice("load.measuring"))
     fast_times, exact_times = step_times(forward, twin_forward, exact, LARGEST_K, device)
     width, mode_notice = _mode(choice, exact, exact_times)
-    times = exact_times if width.exact else fast_times
-
     bits = Bits(twin.level_bits, twin.packed_bits, twin.resident_bits) if twin else None
     threads = torch.get_num_threads()
     name = str(dtype).removeprefix("torch.")
+
+    def mode(width: Width, times: StepTimes) -> Mode:
+        return Mode(width, times, identity(found.name, device.type, name, "reference", width))
+
+    modes: dict[Literal["exact", "fast"], Mode] = {"fast": mode(fast_width(LARGEST_FAST_K), fast_times)}
+    if exact is not None:
+        modes["exact"] = mode(exact, exact_times)
+    in_force = modes["exact" if width.exact else "fast"]
     loaded = Loaded(
         model=choice.model,
         name=found.name,
@@ -129,10 +163,11 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         mode_notice=mode_notice,
         width=width.plain,
         largest_k=width.largest - 1,
-        identity=identity(found.name, device.type, name, "reference", width),
+        identity=in_force.identity,
         memory_bytes=psutil.Process().memory_info().rss,
     )
-    return Ready(model, template, ends, Engine(forward, cache, width, device), drafter, times, bits, loaded)
+    engine = Engine(forward, cache, width, device)
+    return Ready(model, template, ends, engine, drafter, in_force.times, bits, modes, loaded)
 
 
 def _mode(choice: ModelChoice, exact: Width | None, times: StepTimes) -> tuple[Width, Notice]:

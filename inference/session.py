@@ -9,12 +9,13 @@ from __future__ import annotations
 import gc
 import secrets
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from inference.events import (
     Event,
     Failed,
     Finished,
+    Loaded,
     LoadFailed,
     LoadProgress,
     Notice,
@@ -59,6 +60,26 @@ class Session:
         # The error is gone here, and with it the frames that hold what had been loaded.
         gc.collect()
         yield failed
+
+    @property
+    def ready(self) -> Ready | None:
+        """The loaded model, for measuring; None without one."""
+        return self._ready
+
+    def forget(self) -> None:
+        """Empty the cache, so that the next reply reads its whole prompt."""
+        if self._ready is not None:
+            self._ready.engine.reuse(())
+
+    def switch(self, mode: Literal["exact", "fast"]) -> Loaded:
+        """Write in another mode from now on; nothing is loaded anew. Raises Problem when it does not work here."""
+        if self._ready is None:
+            raise Problem("error.no_model")
+        if mode not in self._ready.modes:
+            raise Problem("error.setting", field="mode", value=mode, allowed=" or ".join(self._ready.modes))
+        if mode != self._ready.loaded.mode:
+            self._ready = self._ready.in_mode(mode)
+        return self._ready.loaded
 
     def close(self) -> None:
         """Let the model go and give its memory back."""
