@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 SPAN_STEP = 128
 """Attention lengths are padded to multiples of this in exact mode; buffers are whole multiples of it."""
@@ -23,7 +23,7 @@ def whole_steps(length: int) -> int:
 
 
 class KVCache:
-    """Per layer two buffers [1, heads, slots, head_dim] of zeros, made at the layer's first write.
+    """Per layer two buffers [1, heads, slots, head_dim] of zeros, made at the layer's first write or by ``reserve``.
 
     ``context`` is the number of tokens that may become valid; ``spare`` slots lie behind them for the rows of a pass
     and its padding. Handed to transformers as its cache object: it calls ``update`` for each layer, which writes at
@@ -38,6 +38,7 @@ class KVCache:
         self._length = 0
         self._keys: dict[int, torch.Tensor] = {}
         self._values: dict[int, torch.Tensor] = {}
+        self._stacks: tuple[torch.Tensor, ...] = ()
         self._aim: torch.Tensor | None = None
         self._span = 0
 
@@ -76,6 +77,25 @@ class KVCache:
                     rows = source.to(buffer.device)
                     buffer[:, :, self._length : self._length + len(path)] = buffer.index_select(2, rows)
         self.advance(len(path))
+
+    def reserve(self, layers: int, heads: int, head_dim: int, dtype: torch.dtype, device: torch.device) -> None:
+        """Make the buffers of all layers at once, for ``layers_at``; nothing happens when there are some."""
+        if not self._keys:
+            shape = (layers, heads, self.slots, head_dim)
+            self._stacks = tuple(torch.zeros(shape, dtype=dtype, device=device) for _ in range(2))
+            self._keys, self._values = (
+                {layer: stack[layer : layer + 1] for layer in range(layers)} for stack in self._stacks
+            )
+
+    def layers_at(self, first: int, count: int, span: int) -> Iterator[tuple[torch.Tensor, ...]]:
+        """For each layer of a reserved cache four views [heads, slots, head_dim].
+
+        Where ``count`` rows write their keys and values, from slot ``first`` on, and the keys and values of the first
+        ``span`` slots.
+        """
+        written = (stack.narrow(2, first, count).unbind() for stack in self._stacks)
+        seen = (stack.narrow(2, 0, span).unbind() for stack in self._stacks)
+        return zip(*written, *seen, strict=True)
 
     def aim(self, slots: torch.Tensor, span: int) -> None:
         """The next pass writes its rows at ``slots`` [rows] and sees the first ``span`` slots."""

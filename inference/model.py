@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 
 from inference.messages import Problem
+from inference.rows import inside_window, slot_positions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,16 +97,10 @@ class ReferenceForward:
 
     def _mask(self, rows: Rows, kind: str) -> torch.Tensor:
         mask = rows.mask
-        window = self._window if kind == "sliding_attention" else None
-        chunk = self._chunk if kind == "chunked_attention" else None
-        if window or chunk:
-            keys = torch.arange(rows.span, device=mask.device)
-            inside = rows.slots < rows.span
-            keys[rows.slots[inside]] = rows.positions[inside]
-            if window:
-                mask = mask & (rows.positions[:, None] - keys < window)
-            if chunk:
-                mask = mask & (rows.positions[:, None] // chunk == keys // chunk)
+        if kind == "sliding_attention" and self._window:
+            mask = inside_window(rows, self._window)
+        elif kind == "chunked_attention" and self._chunk:
+            mask = mask & (rows.positions[:, None] // self._chunk == slot_positions(rows) // self._chunk)
             mask[:, 0] |= ~mask.any(1)  # a padding row must see something, or its softmax is NaN
         if self._additive:
             mask = torch.zeros_like(mask, dtype=self._dtype).masked_fill_(~mask, torch.finfo(self._dtype).min)

@@ -18,13 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """``tokens``, ``positions``, ``slots`` int64 [rows]; ``mask`` bool [rows, span]; the first ``used`` rows count."""
+    """``tokens``, ``positions``, ``slots`` int64 [rows]; ``mask`` bool [rows, span]; the first ``used`` rows count.
+
+    Those write to the slots from ``first`` on. ``whole``: one row that sees all of the span, so no mask is needed.
+    """
 
     tokens: torch.Tensor
     positions: torch.Tensor
     slots: torch.Tensor
     mask: torch.Tensor
     used: int
+    first: int
+    whole: bool = False
 
     @property
     def span(self) -> int:
@@ -78,4 +83,22 @@ def tree_rows(
         slots=torch.tensor(slots, device=device),
         mask=mask.to(device),
         used=count,
+        first=length,
+        # Exact mode never leaves the mask out: the kernel without one has other last bits.
+        whole=rows == 1 and not padded_span,
     )
+
+
+def inside_window(rows: Rows, window: int) -> torch.Tensor:
+    """The mask of a layer that sees the last ``window`` positions only, bool [rows, span]."""
+    keys = slot_positions(rows)
+    mask = rows.mask & (rows.positions[:, None] - keys < window)
+    mask[:, 0] |= ~mask.any(1)  # a padding row must see something, or its softmax is NaN
+    return mask
+
+
+def slot_positions(rows: Rows) -> torch.Tensor:
+    """The position of the token in each slot of the span: slot i holds token i, but for the rows of a tree."""
+    keys = torch.arange(rows.span, device=rows.mask.device)
+    keys[rows.first : rows.first + rows.used] = rows.positions[: rows.used]
+    return keys

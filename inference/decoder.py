@@ -1,0 +1,213 @@
+"""The fast forward: one short decoder for the Llama-like families, the same code for target and twin (design D5).
+
+Takes a transformers module of a known family apart once, joins the matrices that share an input, and runs rows
+through our cache with few, large operations. Tests hold it to the reference forward. Knows nothing of drafts or text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from inference.linears import join
+from inference.messages import Notice
+from inference.rows import inside_window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from inference.kv_cache import KVCache
+    from inference.rows import Rows
+
+FAMILIES = frozenset({"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM"})
+"""Models whose blocks this decoder computes. Others look alike and differ: scaled residuals, norms elsewhere."""
+
+JOINED: Mapping[str, tuple[str, ...]] = {
+    "qkv_proj": ("q_proj", "k_proj", "v_proj"),
+    "gate_up_proj": ("gate_proj", "up_proj"),
+}
+"""What the joined matrices are called in the module, and the ones they are made of."""
+
+
+def refusal(model: Any) -> Notice | None:
+    """Why the reference forward must run this model, or None when the decoder can."""
+    kind = type(model).__name__
+    if kind not in FAMILIES:
+        return Notice("decoder.architecture", {"architecture": kind})
+    if any(type(layer) is not nn.Linear for layer in _matrices(model)):
+        return Notice("decoder.weights")
+    # Frequencies that depend on the length of the text cannot be tabled by position.
+    rotary = model.model.rotary_emb
+    if not isinstance(rotary.rope_type, str) or rotary.rope_type in ("dynamic", "longrope"):
+        return Notice("decoder.rotary", {"rotary": str(rotary.rope_type)})
+    if 2 * rotary.inv_freq.numel() != model.model.layers[0].self_attn.head_dim:
+        return Notice("decoder.rotary", {"rotary": "partial"})
+    return None
+
+
+def _matrices(model: Any) -> Iterator[nn.Module]:
+    for layer in model.model.layers:
+        attention, mlp = layer.self_attn, layer.mlp
+        yield from (attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj)
+        yield from (mlp.gate_proj, mlp.up_proj, mlp.down_proj)
+    yield model.lm_head
+
+
+@torch.inference_mode()
+def pack(model: Any) -> Iterator[tuple[int, int]]:
+    """Turn a model's matrices into joined and packed ones, in place, layer by layer; yield (done, total).
+
+    Each layer's own copies are let go as soon as they are packed. transformers cannot run the model afterwards.
+    """
+    places = [part for layer in model.model.layers for part in (layer.self_attn, layer.mlp)]
+    for done, part in enumerate(places):
+        yield done, len(places)
+        for name, parts in JOINED.items():
+            if hasattr(part, parts[0]):
+                setattr(part, name, join([getattr(part, old) for old in parts]))
+                for old in parts:
+                    delattr(part, old)
+        last = "o_proj" if hasattr(part, "o_proj") else "down_proj"
+        setattr(part, last, join([getattr(part, last)]))
+    model.lm_head = join([model.lm_head])
+    yield len(places), len(places)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """One block. ``window`` is how many positions it sees, None all; norms of queries and keys may be missing."""
+
+    window: int | None
+    before_attention: torch.Tensor
+    qkv: Callable[[torch.Tensor], torch.Tensor]
+    query_norm: torch.Tensor | None
+    key_norm: torch.Tensor | None
+    output: Callable[[torch.Tensor], torch.Tensor]
+    before_mlp: torch.Tensor
+    gate_up: Callable[[torch.Tensor], torch.Tensor]
+    down: Callable[[torch.Tensor], torch.Tensor]
+
+
+class Decoder:
+    """Runs rows through a model whose matrices are joined, by ``pack`` or by the build of the twin."""
+
+    def __init__(self, model: Any) -> None:
+        body, config = model.model, model.config
+        attention = body.layers[0].self_attn
+        self._heads = config.num_attention_heads
+        self._key_heads = config.num_key_value_heads
+        self._head_dim = attention.head_dim
+        self._eps = config.rms_norm_eps
+        self._embedding = body.embed_tokens.weight
+        self._rotary = body.rotary_emb
+        self._activation = body.layers[0].mlp.act_fn.forward
+        self._norm = body.norm.weight
+        self._head = model.lm_head.forward
+        self._layers = [_layer(layer, _window(config, index)) for index, layer in enumerate(body.layers)]
+        self._windows = {layer.window for layer in self._layers}
+        self._table = self._embedding.new_zeros(0, 2, self._head_dim)
+
+    @torch.inference_mode()
+    def __call__(self, rows: Rows, cache: KVCache, *, last_only: bool = False) -> torch.Tensor:
+        """Logits [rows.used, vocabulary] in the model's precision; ``last_only`` gives [1, vocabulary]."""
+        embedding, heads, key_heads, used = self._embedding, self._heads, self._key_heads, rows.used
+        cache.reserve(len(self._layers), key_heads, self._head_dim, embedding.dtype, embedding.device)
+        rotary = self._rotary_rows(rows)
+        masks = {window: self._mask(rows, window) for window in self._windows}
+        x = functional.embedding(rows.tokens, embedding)
+        count, width = x.shape
+        shape = (width,)
+        for layer, (new_keys, new_values, keys, values) in zip(
+            self._layers, cache.layers_at(rows.first, used, rows.span), strict=True
+        ):
+            # Attention: queries and keys of a row lie side by side and are turned together.
+            normed = functional.rms_norm(x, shape, layer.before_attention, self._eps)
+            qkv = layer.qkv(normed).view(count, heads + 2 * key_heads, self._head_dim)
+            turned = self._turn(qkv[:, : heads + key_heads], layer, rotary)
+            new_keys.copy_(turned[:used, heads:].transpose(0, 1))
+            new_values.copy_(qkv[:used, heads + key_heads :].transpose(0, 1))
+            attended = self._attend(turned[:, :heads], keys, values, masks[layer.window])
+            x = x + layer.output(attended)
+            # MLP
+            normed = functional.rms_norm(x, shape, layer.before_mlp, self._eps)
+            gate, up = layer.gate_up(normed).chunk(2, -1)
+            x = x + layer.down(self._activation(gate) * up)
+        x = x[used - 1 : used] if last_only else x[:used]
+        logits: torch.Tensor = self._head(functional.rms_norm(x, shape, self._norm, self._eps))
+        return logits
+
+    def _turn(
+        self, both: torch.Tensor, layer: _Layer, rotary: tuple[torch.Tensor, torch.Tensor]
+    ) -> torch.Tensor:
+        """Rotary embedding of queries and keys [rows, heads, head_dim], behind their norms where there are some."""
+        if layer.query_norm is not None and layer.key_norm is not None:
+            shape = (self._head_dim,)
+            queries = functional.rms_norm(both[:, : self._heads], shape, layer.query_norm, self._eps)
+            keys = functional.rms_norm(both[:, self._heads :], shape, layer.key_norm, self._eps)
+            both = torch.cat([queries, keys], 1)
+        cos, sin = rotary
+        return torch.addcmul(both * cos, both.roll(self._head_dim // 2, -1), sin)
+
+    def _attend(
+        self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
+    ) -> torch.Tensor:
+        """Attention of queries [rows, heads, head_dim] over [key heads, span, head_dim]: [rows, heads * head_dim].
+
+        Heads that share keys are rows of one query, so keys and values are neither repeated nor read twice.
+        """
+        count, key_heads = queries.shape[0], self._key_heads
+        grouped = queries.reshape(count, key_heads, -1, self._head_dim).transpose(0, 1)
+        grouped = grouped.reshape(1, key_heads, -1, self._head_dim)
+        attended = functional.scaled_dot_product_attention(grouped, keys[None], values[None], attn_mask=mask)
+        return attended.view(key_heads, count, -1, self._head_dim).transpose(0, 1).reshape(count, -1)
+
+    def _mask(self, rows: Rows, window: int | None) -> torch.Tensor | None:
+        """What each query may see, added to its scores [rows * heads per key head, span]; None for all."""
+        hides = window is not None and rows.span > window
+        if rows.whole and not hides:
+            return None
+        seen = inside_window(rows, window) if window is not None and hides else rows.mask
+        added = torch.zeros(seen.shape, dtype=self._embedding.dtype, device=seen.device)
+        added.masked_fill_(~seen, float("-inf"))
+        return added.repeat_interleave(self._heads // self._key_heads, 0)
+
+    def _rotary_rows(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor]:
+        """Cosines and sines of the rows' positions, [rows, 1, head_dim] each.
+
+        The sine's first half is negative, so that turning a pair needs no sign but a swap of the halves.
+        """
+        needed = rows.first + rows.used
+        if needed > len(self._table):
+            positions = torch.arange(1 << needed.bit_length(), device=self._embedding.device)
+            cos, sin = (part[0] for part in self._rotary(self._embedding, positions[None]))
+            half = self._head_dim // 2
+            self._table = torch.stack([cos, torch.cat([-sin[:, :half], sin[:, half:]], -1)], 1)
+        cos, sin = self._table[rows.positions].split(1, 1)
+        return cos, sin
+
+
+def _window(config: Any, index: int) -> int | None:
+    """How many positions a layer sees; a window applies to all layers where their kinds are not given."""
+    kinds = getattr(config, "layer_types", None)
+    window: int | None = getattr(config, "sliding_window", None)
+    return window if kinds is None or kinds[index] == "sliding_attention" else None
+
+
+def _layer(layer: Any, window: int | None) -> _Layer:
+    attention, mlp = layer.self_attn, layer.mlp
+    query_norm, key_norm = getattr(attention, "q_norm", None), getattr(attention, "k_norm", None)
+    return _Layer(
+        window=window,
+        before_attention=layer.input_layernorm.weight,
+        qkv=attention.qkv_proj.forward,
+        query_norm=None if query_norm is None else query_norm.weight,
+        key_norm=None if key_norm is None else key_norm.weight,
+        output=attention.o_proj.forward,
+        before_mlp=layer.post_attention_layernorm.weight,
+        gate_up=mlp.gate_up_proj.forward,
+        down=mlp.down_proj.forward,
+    )
