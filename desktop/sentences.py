@@ -195,7 +195,7 @@ _MARKED = {
     "error.file": QT_TRANSLATE_NOOP("sentences", "{file} cannot be read: {detail}"),
     "error.unexpected": QT_TRANSLATE_NOOP("sentences", "Something went wrong ({detail}); the chat can go on."),
 }
-TERMINAL_ONLY = ("doctor.", "run.")
+TERMINAL_ONLY = ("bench.", "doctor.", "run.")
 """What the ids begin with that the window never shows."""
 TEMPLATES = cast("dict[str, str]", _MARKED)
 """The English template of each message id; `sentence` translates it."""

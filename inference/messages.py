@@ -120,6 +120,21 @@ ENGLISH: dict[str, str] = {
     "demo.on": "speculation on",
     "demo.identical": "The two texts are identical.",
     "demo.different": "The two texts differ.",
+    # measuring
+    "bench.progress": "{done} of {total} prompts measured",
+    "bench.heading": "{model} on {device}, {dtype}; {prompts} prompts, at most {limit} tokens, "
+    "temperature {temperature}",
+    "bench.different": "{contender} differs from plain decoding: prompt {prompt}, turn {turn}, from token {position}",
+    "bench.k": "{contender} chose K {shares}",
+    "bench.identity": "Identity {identity}: {contenders}",
+    "bench.twin": "The twin was built in {seconds:.1f} s: {levels:.1f} bits of levels, {packed:.1f} packed, "
+    "{resident:.1f} in memory here",
+    "bench.draft": "One of its steps takes {draft:.1f} ms, a plain step {plain:.1f} ms: c = {c:.2f}",
+    "bench.acceptance": "Of its drafts of K {k}, {share} of the tokens tested were accepted",
+    "bench.depths": "By depth: {shares}",
+    "bench.sampling": "Choosing a token beside a plain step of {model}, {plain:.1f} ms",
+    "bench.replay": "{identical} of {replies} replies came again, token for token",
+    "bench.other_identity": "{contender} ran as {before} then and runs as {now} now, so equal text is not promised",
     # problems
     "error.interrupted": "Stopped.",
     "error.write": "{file} cannot be written: {detail}.",

@@ -20,6 +20,7 @@ from inference.text.clean import clean
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from inference.messages import Notice
     from inference.session import Session
@@ -101,11 +102,14 @@ def speculation(options: argparse.Namespace) -> Speculation:
     return Speculation(k=k, rule=options.rule)
 
 
-def load(session: Session, choice: ModelChoice) -> Loaded:
-    """Load and tell the steps on standard error. Raises Problem."""
+def load(
+    session: Session, choice: ModelChoice, heard: Callable[[LoadProgress], None] = lambda progress: None
+) -> Loaded:
+    """Load and tell the steps on standard error; ``heard`` hears all of them. Raises Problem."""
     step = ""
     for event in session.load(choice, threading.Event()):
         if isinstance(event, LoadProgress):
+            heard(event)
             if event.notice.id != step or event.fraction is None or event.fraction == 1:
                 _say(event.notice)
             step = event.notice.id

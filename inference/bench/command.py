@@ -1,17 +1,296 @@
-"""`python -m inference bench`: its options, and the run that they ask for."""
+"""`python -m inference bench`: its options, and the run that they ask for.
+
+Standard output is the report or its JSON, standard error the progress. The record holds every reply, so that it can be
+run again (``--replay``) and other figures can be made of it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
+import json
+import platform
+import sys
+import time
+from dataclasses import asdict, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inference import terminal
+from inference.bench.prompts import BUILT_IN, Prompt, evenly, read_prompts
+from inference.bench.report import first_difference, summarise
+from inference.bench.suite import DEFAULT_SEED, Contender, Ours, Run, Setting, measure
+from inference.bench.tables import lines, replay_lines, sampling_lines, say
+from inference.bench.theory import speed_up
+from inference.messages import Notice, Problem
+from inference.settings import DRAFTERS, ModelChoice, Sampling, Speculation
+from inference.statistics import LIBRARIES
 
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Sequence
+
+    from inference.events import Loaded, LoadProgress
+    from inference.loading import Ready
+    from inference.session import Session
+
+BUILT_IN_NAME = "built-in"
+TWIN_K = 4
+"""Draft length at which the twin's acceptance by depth is taken when ``--k`` names none."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of bench."""
+    terminal.add_model_arguments(parser)
+    terminal.add_sampling_arguments(parser)
+    parser.set_defaults(temperature=0.0)
+    parser.add_argument("--drafters", metavar="A,B", help=f"some of {','.join(DRAFTERS)}; --k takes a list too")
+    parser.add_argument("--prompts", default=BUILT_IN_NAME, metavar="FILE", help="a .jsonl or .txt file, or built-in")
+    parser.add_argument("--limit", type=int, metavar="N", help="this many prompts, taken evenly")
+    parser.add_argument("--repeats", type=int, default=1, metavar="N")
+    parser.add_argument("--max-new-tokens", type=int, default=96)
+    parser.add_argument("--twin", action="store_true", help="the twin's build time, bits, acceptance by depth, and c")
+    parser.add_argument("--peers", action="store_true", help="transformers' generate on the same prompts (greedy)")
+    parser.add_argument("--sampling", action="store_true", help="instead of replies: what choosing a token costs")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output and nothing else")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the JSON object to this file")
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="run an earlier JSON again and compare the tokens")
 
 
 def bench(options: argparse.Namespace) -> int:
-    """Measure; returns the exit status."""
+    """Measure; returns the exit status: 1 when a replay gives other tokens. Raises Problem."""
+    from inference.session import Session
+
+    session = Session()
+    if options.out is not None:
+        _try_writing(options.out)
+    if options.replay is not None:
+        record = _replay(session, _read(options.replay))
+        _output(record, replay_lines(record), options)
+        return 0 if record["identical"] == record["replies"] else 1
+    if options.sampling:
+        record = _sampling(session, options)
+        _output(record, sampling_lines(record), options)
+        return 0
+    plan(options)  # refuse bad settings before the load
+    seconds: dict[str, float] = {}
+    load(session, choice_of(options), seconds)
+    record = measured(session, options, seconds)
+    _output(record, lines(record), options)
     return 0
+
+
+def plan(options: argparse.Namespace) -> tuple[list[str], list[Speculation]]:
+    """The drafters and draft lengths that the options name. Raises Problem."""
+    names = [name.strip() for name in (options.drafters or options.drafter).split(",")]
+    if options.twin:
+        names.append("twin")
+    drafters = list(dict.fromkeys(names))
+    for name in drafters:
+        ModelChoice(drafter=name)
+    texts = [text.strip() for text in options.k.split(",")]
+    if options.twin and not any(text.isdecimal() and text != "0" for text in texts):
+        texts.append(str(TWIN_K))
+    lengths = [
+        terminal.speculation(argparse.Namespace(k=text, rule=options.rule)) for text in dict.fromkeys(texts)
+    ]
+    how = terminal.sampling(options)
+    if options.peers and how.temperature > 0:
+        raise Problem("error.setting", field="temperature", value=how.temperature, allowed="0 with --peers")
+    for field in ("limit", "repeats", "max_new_tokens"):
+        value = getattr(options, field)
+        if value is not None and value < 1:
+            raise Problem("error.setting", field=field, value=value, allowed="a whole number of at least 1")
+    return [name for name in drafters if name != "none"], lengths
+
+
+def choice_of(options: argparse.Namespace) -> ModelChoice:
+    """What to load: with ``--fast`` too exact mode is tried, for plain decoding is measured in both."""
+    drafters, _ = plan(options)
+    choice = terminal.model_choice(options)
+    return replace(
+        choice, drafter=drafters[0] if drafters else "none", exact=None if choice.exact is False else choice.exact
+    )
+
+
+def load(session: Session, choice: ModelChoice, seconds: dict[str, float]) -> Loaded:
+    """Load, and add up the seconds of each kind of step, by message id. Raises Problem."""
+    step, begun = "", 0.0
+
+    def heard(progress: LoadProgress | None) -> None:
+        nonlocal step, begun
+        now = time.perf_counter()
+        if step:
+            seconds[step] = seconds.get(step, 0.0) + now - begun
+        step, begun = progress.notice.id if progress else "", now
+
+    loaded = terminal.load(session, choice, heard)
+    heard(None)
+    return loaded
+
+
+def measured(session: Session, options: argparse.Namespace, load_seconds: dict[str, float]) -> dict[str, Any]:
+    """The record of a benchmark with a loaded session. Raises Problem."""
+    ready = _ready(session)
+    drafters, lengths = plan(options)
+    if drafters and ready.loaded.no_drafter is not None:
+        reason = ready.loaded.no_drafter.id
+        raise Problem("error.drafter_unavailable", drafter=drafters[0], model=ready.loaded.name, reason=reason)
+    mode = "fast" if options.exact is False else ready.loaded.mode
+    settings = [Setting(f"off {name}", name, "none", Speculation(on=False)) for name in ready.modes]
+    settings += [
+        Setting(f"{drafter}, K {'auto' if length.k is None else length.k}", mode, drafter, length)
+        for drafter in drafters
+        for length in lengths
+    ]
+    contenders: list[Contender] = [Ours(session, setting) for setting in settings]
+    if options.peers:
+        from inference.bench.peers import Generate
+
+        contenders.append(Generate(ready))
+    prompts = BUILT_IN if options.prompts == BUILT_IN_NAME else read_prompts(Path(options.prompts))
+    prompts = evenly(prompts, options.limit or len(prompts))
+    how = terminal.sampling(options)
+    how = replace(how, seed=DEFAULT_SEED if how.seed is None else how.seed)
+    runs = list(measure(contenders, prompts, how, options.max_new_tokens, options.repeats, _progress))
+    record = {
+        "kind": "bench",
+        **_machine(ready),
+        "mode_notice": asdict(Notice("exact.off_chosen") if options.exact is False else ready.loaded.mode_notice),
+        "choice": asdict(choice_of(options)),
+        "sampling": asdict(how),
+        "max_new_tokens": options.max_new_tokens,
+        "repeats": options.repeats,
+        "load_seconds": load_seconds,
+        "step_ms": {name: asdict(found.times) for name, found in ready.modes.items()},
+        "settings": [asdict(setting) for setting in settings],
+        "report": _report(ready, settings, runs, options.peers),
+        "prompts": [asdict(prompt) for prompt in prompts],
+        "runs": [asdict(run) for run in runs],
+    }
+    if options.twin:
+        record["twin"] = _twin(ready, settings, record)
+    return record
+
+
+def _report(ready: Ready, settings: Sequence[Setting], runs: Sequence[Run], peers: bool) -> dict[str, Any]:
+    baselines = {name: f"off {name}" for name in ("fast", "exact") if name in ready.modes}
+    plain_of = {setting.name: f"off {setting.mode}" for setting in settings}
+    if peers:
+        from inference.bench.peers import NAME
+
+        baselines[NAME] = NAME
+        plain_of[NAME] = "off fast"
+    report = summarise(runs, baselines, plain_of)
+    for setting in settings:
+        figures, times = report[setting.name], ready.modes[setting.mode].times
+        k, acceptance = setting.speculation.k, figures["acceptance"]
+        if k is not None and acceptance is not None and k < len(times.verify):
+            plain = times.plain_at[0]
+            figures["predicted"] = speed_up(acceptance["value"], k, times.draft / plain, times.verify[k] / plain)
+    return report
+
+
+def _twin(ready: Ready, settings: Sequence[Setting], record: dict[str, Any]) -> dict[str, Any]:
+    """The twin's own figures; acceptance is that of the longest fixed draft measured."""
+    longest = max((s for s in settings if s.drafter == "twin" and s.speculation.k), key=lambda s: s.speculation.k or 0)
+    figures, plain = record["report"][longest.name], ready.times.plain_at[0]
+    return {
+        "build_seconds": record["load_seconds"].get("load.twin"),
+        "bits": asdict(ready.bits) if ready.bits else None,
+        "k": longest.speculation.k,
+        "acceptance": figures["acceptance"],
+        "acceptance_by_depth": figures["acceptance_by_depth"],
+        "draft_ms": ready.times.draft,
+        "plain_ms": plain,
+        "c": ready.times.draft / plain,
+    }
+
+
+def _machine(ready: Ready) -> dict[str, Any]:
+    """What was measured on what."""
+    return {
+        "model": asdict(ready.loaded),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+        "machine": {"system": platform.platform(), "processor": platform.machine(), "threads": ready.loaded.threads},
+    }
+
+
+def _sampling(session: Session, options: argparse.Namespace) -> dict[str, Any]:
+    from inference.bench.sampling_cost import sampling_cost
+
+    load(session, replace(terminal.model_choice(options), drafter="none"), {})
+    ready = _ready(session)
+    plain = ready.modes["fast"].times.plain_at[0]
+    return {"kind": "sampling", **_machine(ready), "plain_ms": plain, "sampling_cost": sampling_cost(plain)}
+
+
+def _replay(session: Session, record: dict[str, Any]) -> dict[str, Any]:
+    """Run an earlier record's settings, prompts and seeds again, and compare the tokens."""
+    try:
+        choice = ModelChoice(**record["choice"])
+        settings = [
+            Setting(**{**setting, "speculation": Speculation(**setting["speculation"])})
+            for setting in record["settings"]
+        ]
+        prompts = [Prompt(prompt["group"], tuple(prompt["turns"])) for prompt in record["prompts"]]
+        how, limit = Sampling(**record["sampling"]), int(record["max_new_tokens"])
+        before = {(run["contender"], run["prompt"], run["turn"]): run["reply"] for run in reversed(record["runs"])}
+    except (KeyError, TypeError) as error:
+        raise Problem("error.setting", field="replay", value=repr(error), allowed="a record of bench --json") from None
+    load(session, choice, {})
+    runs = list(measure([Ours(session, setting) for setting in settings], prompts, how, limit, 1, _progress))
+    different, identities = [], {}
+    for run in runs:
+        then = before[run.contender, run.prompt, run.turn]
+        identities[run.contender] = {"before": then["identity"], "now": run.reply.identity, "contender": run.contender}
+        position = first_difference(then["token_ids"], run.reply.token_ids)
+        if position is not None:
+            place = {"prompt": run.prompt, "turn": run.turn, "position": position}
+            different.append({"contender": run.contender, **place})
+    return {
+        "kind": "replay",
+        **_machine(_ready(session)),
+        "replies": len(runs),
+        "identical": len(runs) - len(different),
+        "identities": list(identities.values()),
+        "different": different,
+        "runs": [asdict(run) for run in runs],
+    }
+
+
+def _ready(session: Session) -> Ready:
+    if session.ready is None:
+        raise Problem("error.no_model")
+    return session.ready
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        detail = (error.strerror if isinstance(error, OSError) else None) or "it is not JSON"
+        raise Problem("error.file", file=str(file), detail=detail) from None
+    if not isinstance(record, dict) or record.get("kind") != "bench":
+        raise Problem("error.file", file=str(file), detail="it is no record of bench --json")
+    return record
+
+
+def _try_writing(file: Path) -> None:
+    """A file that cannot be written is better known before the run than behind it."""
+    try:
+        file.open("a").close()
+    except OSError as error:
+        raise Problem("error.write", file=str(file), detail=error.strerror or str(error)) from None
+
+
+def _output(record: dict[str, Any], report: Sequence[str], options: argparse.Namespace) -> None:
+    if options.out is not None:
+        terminal.output(record, options.out)
+    if options.json:
+        terminal.output(record, None)
+    else:
+        print("\n".join(report))
+
+
+def _progress(done: int, total: int) -> None:
+    print(say("bench.progress", done=done, total=total), file=sys.stderr)

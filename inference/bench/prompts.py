@@ -1,8 +1,30 @@
-"""The program's own prompts for measuring and for demonstrations, written for it: two of each group."""
+"""Prompts for measuring: the program's own, two of each group, written for it, and those of a file.
+
+A file is one JSON object a line with ``question_id``, ``category`` and ``turns`` (Spec-Bench's form), or plain text
+with a prompt a line.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from inference.messages import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+CHAT = ("writing", "roleplay", "reasoning", "math", "coding", "extraction", "stem", "humanities")
+"""The labels of MT-bench in Spec-Bench; together they are the group chat."""
+
+GROUPS = {
+    **dict.fromkeys(CHAT, "chat"),
+    "summarization": "summarisation",
+    "math_reasoning": "math",
+}
+"""Groups of the categories that have another name; any other category is its own group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +33,43 @@ class Prompt:
 
     group: str
     turns: tuple[str, ...]
+
+
+def read_prompts(file: Path) -> tuple[Prompt, ...]:
+    """The prompts of a file. Raises Problem when it cannot be read or holds none."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        detail = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
+        raise Problem("error.file", file=str(file), detail=detail) from None
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(_from_json(line) if file.suffix.lower() == ".jsonl" else Prompt("prompts", (line.strip(),)))
+        except (ValueError, KeyError, TypeError):
+            detail = f"line {number} is no JSON object with category and turns"
+            raise Problem("error.file", file=str(file), detail=detail) from None
+    if not found:
+        raise Problem("error.file", file=str(file), detail="it holds no prompt")
+    return tuple(found)
+
+
+def _from_json(line: str) -> Prompt:
+    fields = json.loads(line)
+    category, turns = fields["category"], fields["turns"]
+    if not isinstance(category, str) or not isinstance(turns, list) or not turns:
+        raise ValueError(line)
+    if not all(isinstance(turn, str) and turn.strip() for turn in turns):
+        raise ValueError(line)
+    return Prompt(GROUPS.get(category, category), tuple(turns))
+
+
+def evenly(prompts: Sequence[Prompt], limit: int) -> tuple[Prompt, ...]:
+    """At most ``limit`` prompts, spread over all of them, so that groups keep their shares."""
+    count = min(limit, len(prompts))
+    return tuple(prompts[index * len(prompts) // count] for index in range(count))
 
 
 BUILT_IN: tuple[Prompt, ...] = (
