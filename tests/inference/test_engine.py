@@ -267,3 +267,22 @@ def test_decode_without_a_whole_prefill_is_refused() -> None:
 
 def test_fast_width_never_pads() -> None:
     assert fast_width(8).rows([1], None, engine_for(ToyForward()).cache, CPU).tokens.shape == (1,)
+
+
+@pytest.mark.parametrize("sampling", [
+    Sampling(temperature=0.7, top_k=4, top_p=0.8, min_p=0.1),
+    Sampling(temperature=1.3, top_k=4, top_p=0.8, min_p=0.1),
+    Sampling(temperature=1.3, top_p=1.0),
+])
+def test_a11_speculation_draws_what_plain_decoding_draws(sampling: Sampling) -> None:
+    """Token for token over many seeds, which is more than the same distribution."""
+    forward, near = ToyForward(seed=1), ToyForward(seed=1)
+    near.table = near.table + ToyForward(seed=9).table * 0.5
+    texts = set()
+    for seed in range(400):
+        plain = write(engine_for(forward, context=80), [1, 2], NoDrafter(), FixedK(0), sampling, count=3, seed=seed)
+        engine = engine_for(forward, context=80)
+        drafter = TwinDrafter(near, engine.cache, CPU)
+        assert write(engine, [1, 2], drafter, FixedK(2), sampling, count=3, seed=seed) == plain
+        texts.add(tuple(plain))
+    assert len(texts) > 2, "sampling took the most likely token every time"

@@ -1,0 +1,397 @@
+"""A whole session over a tiny model in a folder: load, replies, turns, stops, switches and errors."""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+import threading
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+
+from inference.events import Event, Failed, Finished, Loaded, LoadFailed, LoadProgress, Prefill, Round, Started
+from inference.messages import ENGLISH, Problem, fields, sentence
+from inference.session import Session
+from inference.settings import Control, Message, ModelChoice, Request, Sampling, Speculation
+from tests.inference.models_for_tests import tiny_model
+from tests.inference.text.tiny_tokenizers import tiny_tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHATML = (
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+WARM = Sampling(temperature=0.9, top_p=1.0, seed=5)
+
+
+def save_model(folder: Path, seed: int = 0, **changes: Any) -> Path:
+    tokenizer = tiny_tokenizer("byte", special=("<|im_start|>", "<|im_end|>", "<|else|>"), template=CHATML)
+    model = tiny_model("llama", seed=seed, vocab_size=len(tokenizer), **changes)
+    with torch.no_grad():  # unlikely to end by itself
+        for token in ("</s>", "<|im_end|>", "<|im_start|>"):
+            model.lm_head.weight[tokenizer.convert_tokens_to_ids(token)] = 0
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_model(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def session(folder: Path) -> Iterator[Session]:
+    session = Session()
+    loaded = load(session, ModelChoice(model=str(folder), dtype="float32", context=600))
+    assert isinstance(loaded, Loaded)
+    yield session
+    session.close()
+
+
+def load(session: Session, choice: ModelChoice) -> Event:
+    return list(session.load(choice, threading.Event()))[-1]
+
+
+def ask(text: str = "hi", turn: int = 1, **options: Any) -> Request:
+    options = {"sampling": WARM, "max_new_tokens": 40} | options
+    return Request(turn, (Message("user", text),), **options)
+
+
+def play(session: Session, request: Request, control: Control | None = None) -> tuple[list[Event], Finished]:
+    events = list(session.reply(request, control or Control(Speculation(k=4))))
+    assert isinstance(events[-1], Finished), events[-1]
+    return events, events[-1]
+
+
+def fixed(k: int) -> Control:
+    return Control(Speculation(k=k))
+
+
+def test_load_tells_its_steps_and_what_it_made(folder: Path) -> None:
+    session = Session()
+    events = list(session.load(ModelChoice(model=str(folder), dtype="float32"), threading.Event()))
+    steps = list(dict.fromkeys(event.notice.id for event in events if isinstance(event, LoadProgress)))
+    assert steps == ["load.libraries", "load.reading", "load.twin", "load.exact", "load.measuring"]
+    loaded = events[-1]
+    assert isinstance(loaded, Loaded)
+    assert loaded.name == "tiny"
+    assert (loaded.drafter, loaded.drafters, loaded.no_drafter) == ("twin", ("none", "twin"), None)
+    assert loaded.context == 1024, "a model's own limit bounds the setting"
+    assert (loaded.device, loaded.dtype) == ("cpu", "float32")
+
+
+def test_events_come_in_order_and_add_up(session: Session) -> None:
+    events, finished = play(session, ask())
+    kinds = [type(event) for event in events]
+    rounds = [event for event in events if isinstance(event, Round)]
+    assert kinds[0] is Started
+    assert kinds == [Started, *[Prefill] * kinds.count(Prefill), *[Round] * len(rounds), Finished]
+    assert {event.turn for event in events if not isinstance(event, LoadProgress)} == {1}
+    assert [event.index for event in rounds] == list(range(len(rounds)))
+    pieces = [piece for event in [*rounds, finished] for piece in event.pieces]
+    assert "".join(piece.text for piece in pieces) == finished.text
+    numbers = finished.statistics
+    assert numbers.tokens == len(finished.token_ids) == sum(len(event.origins) for event in rounds) == 40
+    assert numbers.rounds == len(rounds)
+    assert numbers.accepted == sum(event.accepted for event in rounds)
+    assert numbers.tested == sum(event.tested for event in rounds) == sum(numbers.tested_by_depth)
+    assert numbers.accepted == sum(numbers.accepted_by_depth)
+    assert sum(numbers.k_histogram) == numbers.rounds
+    assert numbers.acceptance == numbers.accepted / numbers.tested
+    assert finished.reason.id == "finish.length"
+    assert numbers.versions["torch"] == torch.__version__
+
+
+def test_speculation_on_and_off_write_the_same(session: Session) -> None:
+    texts = {
+        play(session, ask(), control)[1].token_ids
+        for control in (fixed(0), fixed(1), fixed(8), Control(), Control(Speculation(on=False)))
+    }
+    assert len(texts) == 1
+
+
+def test_the_switch_works_in_the_middle_of_a_reply(session: Session) -> None:
+    expected = play(session, ask(), fixed(0))[1].token_ids
+    control = fixed(4)
+    planned = []
+    for event in session.reply(ask(), control):
+        if isinstance(event, Round):
+            planned.append(event.k)
+            control.speculation = Speculation(on=len(planned) % 2 == 0, k=4)
+    assert isinstance(event, Finished)
+    assert event.token_ids == expected
+    assert set(planned[:6:2]) == {4}
+    assert set(planned[1:6:2]) == {0}
+    assert all(ENGLISH[e] for e in ("speculation.off", "speculation.on"))
+
+
+def test_a_drawn_seed_is_reported_and_repeats_the_text(session: Session) -> None:
+    drawn = Sampling(temperature=0.9)
+    events, finished = play(session, ask(sampling=drawn))
+    started = events[0]
+    assert isinstance(started, Started)
+    again = play(session, ask(sampling=Sampling(temperature=0.9, seed=started.seed)))[1]
+    assert again.token_ids == finished.token_ids
+    assert finished.statistics.seed == started.seed
+
+
+def test_b11_again_draws_a_new_seed(session: Session) -> None:
+    drawn = Sampling(temperature=1.2)
+    assert len({play(session, ask(sampling=drawn))[1].text for _ in range(5)}) > 1
+
+
+def test_the_next_turn_reuses_all_that_was_said(session: Session) -> None:
+    _, first = play(session, ask())
+    history = (
+        Message("user", "hi"), Message("assistant", first.text, first.token_ids), Message("user", "go on"),
+    )
+    events, second = play(session, Request(2, history, WARM, 30))
+    started = events[0]
+    assert isinstance(started, Started)
+    assert started.reused == first.statistics.prompt_tokens + len(first.token_ids) - 1
+    session.reply(ask(), fixed(0))
+    plain = play(session, Request(2, history, WARM, 30), fixed(0))[1]
+    assert plain.token_ids == second.token_ids
+
+
+@pytest.mark.parametrize("k", [0, 4])
+def test_stop_ends_within_a_round_and_the_next_reply_works(session: Session, k: int) -> None:
+    control = fixed(k)
+    seen = 0
+    for event in session.reply(ask(max_new_tokens=400), control):
+        if isinstance(event, Round):
+            seen += 1
+            if seen == 3:
+                control.cancel.set()
+    assert isinstance(event, Finished)
+    assert seen == 3
+    assert event.reason.id == "finish.cancelled"
+    full = play(session, ask(max_new_tokens=400), fixed(k))[1]
+    assert full.token_ids[: len(event.token_ids)] == event.token_ids
+
+
+def test_stop_in_prefill(session: Session) -> None:
+    control = fixed(4)
+    events = []
+    for event in session.reply(ask("wall " * 300), control):
+        events.append(event)
+        if isinstance(event, Prefill) and event.done >= 256:
+            control.cancel.set()
+    assert isinstance(event, Finished)
+    assert (event.reason.id, event.text, event.token_ids) == ("finish.cancelled", "", ())
+    assert max(e.done for e in events if isinstance(e, Prefill)) == 256
+    assert play(session, ask())[1].statistics.tokens == 40
+
+
+@pytest.mark.parametrize("k", [0, 4])
+def test_a_stop_string_is_never_shown(session: Session, k: int) -> None:
+    text = play(session, ask(), fixed(0))[1].text
+    stop = text[len(text) // 2 : len(text) // 2 + 3]
+    events, finished = play(session, ask(stop=(stop,)), fixed(k))
+    assert finished.text == text[: text.index(stop)]
+    assert finished.reason.id == "finish.stop"
+    shown = "".join(piece.text for event in events if isinstance(event, Round | Finished) for piece in event.pieces)
+    assert shown == finished.text
+    assert finished.statistics.tokens == len(finished.token_ids) < 40
+
+
+@pytest.mark.parametrize("k", [0, 4])
+def test_b05_every_source_of_end_tokens_counts(folder: Path, tmp_path: Path, k: int) -> None:
+    """Tokenizer: </s>; config: a; generation config: a list; template: <|im_end|>. Each ends a reply, none is shown."""
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    config = json.loads((tmp_path / "config.json").read_text())
+    generation = {"eos_token_id": [301, 302]}
+    (tmp_path / "config.json").write_text(json.dumps(config | {"eos_token_id": 300}))
+    (tmp_path / "generation_config.json").write_text(json.dumps(generation))
+    session = Session()
+    loaded = load(session, ModelChoice(model=str(tmp_path), dtype="float32"))
+    assert isinstance(loaded, Loaded)
+    ready = session._ready
+    assert ready is not None
+    tokenizer = ready.model.tokenizer
+    assert ready.ends == {
+        300, 301, 302, tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("<|im_end|>")
+    }
+    ends = set()
+    for seed in range(60):
+        _, finished = play(session, ask(sampling=Sampling(temperature=3.0, top_p=1, seed=seed)), fixed(k))
+        inside = [token for token in finished.token_ids if token in ready.ends]
+        if inside:
+            assert finished.token_ids.index(inside[0]) == len(finished.token_ids) - 1
+            assert finished.reason.id == "finish.end"
+            assert finished.text == tokenizer.decode(finished.token_ids[:-1], skip_special_tokens=True)
+            ends.update(inside)
+    assert len(ends) >= 3, "too few ends were met for the test to mean anything"
+
+
+def test_an_outgrown_context_leaves_the_oldest_turns_out_and_says_so(session: Session) -> None:
+    turns = [Message("user", "wall " * 60), Message("assistant", "jump " * 20)] * 6
+    events, _ = play(session, Request(1, (*turns, Message("user", "short")), WARM, 10))
+    started = events[0]
+    assert isinstance(started, Started)
+    assert [note.id for note in started.notes] == ["context.left_out"]
+    assert started.prompt_tokens < 600
+
+
+@pytest.mark.parametrize(("request_", "id"), [
+    (Request(3, (Message("user", "wall " * 2000),)), "error.prompt_too_long"),
+    (Request(3, (Message("user", "  "),)), "error.empty_prompt"),
+    (Request(3, ()), "error.empty_prompt"),
+])
+def test_what_cannot_be_answered_is_refused_and_the_chat_goes_on(
+    session: Session, request_: Request, id: str
+) -> None:
+    events = list(session.reply(request_, fixed(2)))
+    assert [type(event) for event in events] == [Failed]
+    assert isinstance(events[0], Failed)
+    assert (events[0].turn, events[0].notice.id) == (3, id)
+    sentence(events[0].notice)
+    assert play(session, ask())[1].statistics.tokens == 40
+
+
+def test_a_k_that_exact_mode_was_not_tested_for_is_refused(folder: Path) -> None:
+    session = Session()
+    loaded = load(session, ModelChoice(model=str(folder), dtype="float32", exact=True))
+    assert isinstance(loaded, Loaded)
+    if loaded.mode == "exact":
+        events = list(session.reply(ask(), fixed(20)))
+        assert isinstance(events[-1], Failed)
+        assert events[-1].notice.id == "error.k_too_large"
+
+
+def test_g01_an_error_in_a_round_keeps_no_memory_and_the_next_reply_works(session: Session) -> None:
+    ready = session._ready
+    assert ready is not None
+
+    class Tensor:
+        pass
+
+    held: list[weakref.ref[Tensor]] = []
+    forward = ready.engine.forward
+    calls = 0
+
+    def failing(*arguments: Any, **options: Any) -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            big = Tensor()
+            held.append(weakref.ref(big))
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return forward(*arguments, **options)
+
+    ready.engine.forward = failing
+    try:
+        events = list(session.reply(ask(), fixed(2)))
+    finally:
+        ready.engine.forward = forward
+    assert isinstance(events[-1], Failed)
+    assert events[-1].notice.id == "error.out_of_memory"
+    gc.collect()
+    assert held[0]() is None
+    assert play(session, ask())[1].statistics.tokens == 40
+
+
+def test_g02_the_old_model_is_gone_before_the_new_one_comes(folder: Path) -> None:
+    session = Session()
+    load(session, ModelChoice(model=str(folder), dtype="float32", drafter="none"))
+    assert session._ready is not None
+    old = weakref.ref(session._ready.model.model)
+    steps = session.load(ModelChoice(model=str(folder), dtype="float32", drafter="none"), threading.Event())
+    next(steps)
+    gc.collect()
+    assert old() is None
+    assert isinstance(list(steps)[-1], Loaded)
+
+
+def test_without_a_drafter_it_chats_and_says_why(folder: Path) -> None:
+    session = Session()
+    loaded = load(session, ModelChoice(model=str(folder), dtype="float32", drafter="none"))
+    assert isinstance(loaded, Loaded)
+    assert loaded.no_drafter is not None
+    events, finished = play(session, ask(), fixed(4))
+    status = next(event.status for event in events if isinstance(event, Round))
+    assert sentence(status) == "Off: no drafter is chosen"
+    assert finished.statistics.acceptance is None
+
+
+def test_a_failed_load_is_one_sentence_and_leaves_no_model(tmp_path: Path) -> None:
+    session = Session()
+    failed = load(session, ModelChoice(model=str(tmp_path / "nothing")))
+    assert isinstance(failed, LoadFailed)
+    assert "nothing" in sentence(failed.notice)
+    events = list(session.reply(ask(), fixed(1)))
+    assert isinstance(events[-1], Failed)
+    assert events[-1].notice.id == "error.no_model"
+
+
+@pytest.mark.parametrize("steps", [1, 2, 4])
+def test_a_load_can_be_given_up(folder: Path, steps: int) -> None:
+    session = Session()
+    cancel = threading.Event()
+    load_ = session.load(ModelChoice(model=str(folder), dtype="float32"), cancel)
+    for _ in range(steps):
+        next(load_)
+    cancel.set()
+    last = list(load_)[-1]
+    assert isinstance(last, LoadFailed)
+    assert last.notice.id == "error.cancelled"
+    assert isinstance(load(session, ModelChoice(model=str(folder), dtype="float32", drafter="none")), Loaded)
+
+
+def test_e01_missing_weights_are_refused(folder: Path, tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    weights = load_file(tmp_path / "model.safetensors")
+    del weights["model.layers.1.mlp.up_proj.weight"]
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    failed = load(Session(), ModelChoice(model=str(tmp_path)))
+    assert isinstance(failed, LoadFailed)
+    assert failed.notice.id == "error.missing_weights"
+    assert "model.layers.1.mlp.up_proj.weight" in sentence(failed.notice)
+
+
+@pytest.mark.parametrize(("make", "field"), [
+    (lambda: Sampling(repetition_penalty=0), "repetition_penalty"),
+    (lambda: Sampling(repetition_penalty=float("nan")), "repetition_penalty"),
+    (lambda: Sampling(temperature=-1), "temperature"),
+    (lambda: Sampling(top_p=0), "top_p"),
+    (lambda: Sampling(temperature="warm"), "temperature"),  # type: ignore[arg-type]
+    (lambda: Sampling(seed=-1), "seed"),
+    (lambda: Request(1, (), max_new_tokens=0), "max_new_tokens"),
+    (lambda: Request(1, (), max_new_tokens=-5), "max_new_tokens"),
+    (lambda: Request(1, (), stop=("",)), "stop"),
+    (lambda: Speculation(k=-1), "k"),
+    (lambda: Speculation(k=True), "k"),
+    (lambda: ModelChoice(context=1), "context"),
+    (lambda: ModelChoice(dtype="int3"), "dtype"),
+])
+def test_b07_bad_settings_name_their_field(make: Any, field: str) -> None:
+    with pytest.raises(Problem) as caught:
+        make()
+    assert caught.value.notice.values["field"] == field
+    assert field in str(caught.value)
+
+
+def test_every_message_id_in_the_code_exists_and_gets_its_values() -> None:
+    root = Path(__file__).parents[2] / "inference"
+    used = {}
+    for path in root.rglob("*.py"):
+        if path.name == "messages.py":
+            continue
+        source = path.read_text(encoding="utf-8")
+        for id in re.findall(r"(?:Problem|Notice)\(\s*\"([a-z_.]+)\"", source):
+            used[id] = path.name
+    assert set(used) <= set(ENGLISH), {id: used[id] for id in set(used) - set(ENGLISH)}
+    for id, template in ENGLISH.items():
+        assert "  " not in template, id
+        assert all(name.isidentifier() for name in fields(template))
