@@ -14,7 +14,6 @@ from torch import nn
 from torch.nn import functional
 
 from inference.linears import join
-from inference.messages import Notice
 from inference.rows import inside_window
 
 if TYPE_CHECKING:
@@ -33,19 +32,18 @@ JOINED: Mapping[str, tuple[str, ...]] = {
 """What the joined matrices are called in the module, and the ones they are made of."""
 
 
-def refusal(model: Any) -> Notice | None:
-    """Why the reference forward must run this model, or None when the decoder can."""
-    kind = type(model).__name__
-    if kind not in FAMILIES:
-        return Notice("decoder.architecture", {"architecture": kind})
+def refusal(model: Any) -> str | None:
+    """Which part of a transformers model only the reference forward can compute, in a word; None when there is none."""
+    if type(model).__name__ not in FAMILIES:
+        return "architecture"
     if any(type(layer) is not nn.Linear for layer in _matrices(model)):
-        return Notice("decoder.weights")
+        return "matrices"
     # Frequencies that depend on the length of the text cannot be tabled by position.
     rotary = model.model.rotary_emb
-    if not isinstance(rotary.rope_type, str) or rotary.rope_type in ("dynamic", "longrope"):
-        return Notice("decoder.rotary", {"rotary": str(rotary.rope_type)})
+    if rotary.rope_type in ("dynamic", "longrope"):
+        return "rotary"
     if 2 * rotary.inv_freq.numel() != model.model.layers[0].self_attn.head_dim:
-        return Notice("decoder.rotary", {"rotary": "partial"})
+        return "rotary"
     return None
 
 
@@ -93,7 +91,10 @@ class _Layer:
 
 
 class Decoder:
-    """Runs rows through a model whose matrices are joined, by ``pack`` or by the build of the twin."""
+    """Runs rows through a model whose matrices are joined, by ``pack`` or by the build of the twin.
+
+    ``kernels`` names what its bits depend on.
+    """
 
     def __init__(self, model: Any) -> None:
         body, config = model.model, model.config
@@ -107,6 +108,7 @@ class Decoder:
         self._activation = body.layers[0].mlp.act_fn.forward
         self._norm = body.norm.weight
         self._head = model.lm_head.forward
+        self.kernels = "decoder packed" if getattr(model.lm_head, "is_packed", False) else "decoder"
         self._layers = [_layer(layer, _window(config, index)) for index, layer in enumerate(body.layers)]
         self._windows = {layer.window for layer in self._layers}
         self._table = self._embedding.new_zeros(0, 2, self._head_dim)
@@ -140,9 +142,7 @@ class Decoder:
         logits: torch.Tensor = self._head(functional.rms_norm(x, shape, self._norm, self._eps))
         return logits
 
-    def _turn(
-        self, both: torch.Tensor, layer: _Layer, rotary: tuple[torch.Tensor, torch.Tensor]
-    ) -> torch.Tensor:
+    def _turn(self, both: torch.Tensor, layer: _Layer, rotary: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
         """Rotary embedding of queries and keys [rows, heads, head_dim], behind their norms where there are some."""
         if layer.query_norm is not None and layer.key_norm is not None:
             shape = (self._head_dim,)

@@ -61,18 +61,17 @@ class DenseLinear(nn.Module):
 
 def join(layers: Sequence[nn.Linear]) -> DenseLinear:
     """One layer whose output is the outputs of ``layers`` side by side."""
-    if len(layers) == 1:
-        return DenseLinear(layers[0].weight.detach(), joined_bias(layers))
-    return DenseLinear(torch.cat([layer.weight.detach() for layer in layers]), joined_bias(layers))
+    weights = [layer.weight.detach() for layer in layers]
+    return DenseLinear(weights[0] if len(weights) == 1 else torch.cat(weights), joined_bias(layers))
 
 
 def joined_bias(layers: Sequence[nn.Linear]) -> torch.Tensor | None:
     """The biases side by side, zeros where a layer has none; None when no layer has one."""
     if all(layer.bias is None for layer in layers):
         return None
-    return torch.cat(
-        [
-            layer.weight.new_zeros(layer.out_features) if layer.bias is None else layer.bias.detach()
-            for layer in layers
-        ]
-    )
+    if len(layers) == 1:
+        return layers[0].bias
+    biases: list[torch.Tensor] = [
+        layer.weight.new_zeros(layer.out_features) if layer.bias is None else layer.bias.detach() for layer in layers
+    ]
+    return torch.cat(biases)

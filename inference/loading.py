@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import psutil
 import torch
 
+from inference.decoder import JOINED, Decoder, pack, refusal
 from inference.drafters.none import NoDrafter
 from inference.drafters.twin import TwinDrafter
 from inference.engine import Engine
@@ -106,7 +107,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     ends = end_token_ids(model.tokenizer, model.model.config, model.model.generation_config, template)
     limit = getattr(model.config, "max_position_embeddings", None) or choice.context
     cache = KVCache(min(choice.context, limit), 2 * (LARGEST_FAST_K + 1))
-    forward = ReferenceForward(model.model)
+    is_fast = refusal(model.model) is None
 
     twin: Twin | None = None
     no_drafter: Notice | None = None
@@ -114,10 +115,9 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         no_drafter = Notice("drafter.none")
     else:
         texts = [
-            template.encode([Message("user", question), Message("assistant", answer)]).ids
-            for question, answer in TEXTS
+            template.encode([Message("user", question), Message("assistant", answer)]).ids for question, answer in TEXTS
         ]
-        build = build_twin(model.model, texts)
+        build = build_twin(model.model, texts, JOINED if is_fast else None)
         try:
             while True:
                 done, total = next(build)
@@ -126,7 +126,13 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
             twin = end.value
         except ValueError:
             no_drafter = Notice("drafter.no_linear")
-    twin_forward = ReferenceForward(twin.model) if twin else None
+    if is_fast:
+        # Behind the twin, which is made of the matrices that are let go here.
+        for _ in pack(model.model):
+            checked(Notice("load.reading"))
+    kind = Decoder if is_fast else ReferenceForward
+    forward = kind(model.model)
+    twin_forward = kind(twin.model) if twin else None
     drafter: Drafter = TwinDrafter(twin_forward, cache, device) if twin_forward else NoDrafter()
 
     exact: Width | None = None
@@ -141,7 +147,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     name = str(dtype).removeprefix("torch.")
 
     def mode(width: Width, times: StepTimes) -> Mode:
-        return Mode(width, times, identity(found.name, device.type, name, "reference", width))
+        return Mode(width, times, identity(found.name, device.type, name, forward.kernels, width))
 
     modes: dict[Literal["exact", "fast"], Mode] = {"fast": mode(fast_width(LARGEST_FAST_K), fast_times)}
     if exact is not None:

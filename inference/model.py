@@ -31,32 +31,30 @@ class Forward(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextModel:
-    """A loaded target with all that belongs to it. ``model`` is a transformers module in evaluation mode."""
+    """A loaded target with all that belongs to it. ``model`` is a transformers module in evaluation mode.
+
+    ``parameters`` is the number of weights, shared ones counted once; ``vocabulary`` the columns of the logits,
+    padding included. The decoder takes the module apart, so they are counted at load.
+    """
 
     model: Any
     tokenizer: Any
     name: str
     device: torch.device
     dtype: torch.dtype
+    parameters: int
+    vocabulary: int
 
     @property
     def config(self) -> Any:
         """The configuration of the text part (a multimodal model nests it)."""
         return self.model.config.get_text_config()
 
-    @property
-    def parameters(self) -> int:
-        """Number of weights, shared ones counted once."""
-        return sum(p.numel() for p in self.model.parameters())
-
-    @property
-    def vocabulary(self) -> int:
-        """Columns of the logits, padding included."""
-        return int(self.model.get_output_embeddings().weight.shape[0])
-
 
 class ReferenceForward:
     """Runs rows through a transformers model with 4-D masks, explicit positions and our cache."""
+
+    kernels = "reference"
 
     def __init__(self, model: Any) -> None:
         parameters = inspect.signature(type(model).forward).parameters
@@ -146,4 +144,12 @@ def load_text_model(folder: Path, name: str, dtype: torch.dtype, device: torch.d
     if missing:
         raise Problem("error.missing_weights", model=name, names=", ".join(missing[:3]))
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    return TextModel(model.eval().requires_grad_(False).to(device), tokenizer, name, device, dtype)
+    return TextModel(
+        model=model.eval().requires_grad_(False).to(device),
+        tokenizer=tokenizer,
+        name=name,
+        device=device,
+        dtype=dtype,
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        vocabulary=int(model.get_output_embeddings().weight.shape[0]),
+    )

@@ -60,8 +60,8 @@ TEXTS: tuple[tuple[str, str], ...] = (
     (
         "Write the beginning of a story about a lighthouse.",
         "Nobody had climbed the stairs of the lighthouse since the winter of the great storm. When Marta pushed the "
-        "door, the hinges complained like old gulls, and a smell of salt and lamp oil came down to meet her. \"Who is "
-        "there?\" asked a voice from above.",
+        'door, the hinges complained like old gulls, and a smell of salt and lamp oil came down to meet her. "Who is '
+        'there?" asked a voice from above.',
     ),
     (
         "Compare cats and dogs as pets.",
@@ -89,9 +89,7 @@ def input_importance(model: Any, texts: Iterable[Sequence[int]]) -> dict[str, to
 
         return before
 
-    hooks = [
-        layer.register_forward_pre_hook(watch(name)) for name, layer in model.named_modules() if name in rows
-    ]
+    hooks = [layer.register_forward_pre_hook(watch(name)) for name, layer in model.named_modules() if name in rows]
     try:
         for ids in texts:
             model(input_ids=torch.tensor([list(ids)], device=model.device), use_cache=False)

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch.nn import functional
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 BLOCK = 32
 """Weights that share a scale. 32 fits the CPU kernel; bitsandbytes on CUDA takes 64 and up."""
@@ -38,6 +42,19 @@ class Quantized:
         rows = self.indices.shape[0]
         values = self.levels[self.indices.int()].view(rows, self.scales.shape[1], -1) * self.scales[..., None]
         return values.view(rows, -1)[:, : self.columns]
+
+
+def beside(parts: Sequence[Quantized]) -> Quantized:
+    """One matrix of the rows of several that have the same columns and levels."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    return Quantized(
+        torch.cat([part.indices for part in parts]),
+        torch.cat([part.scales for part in parts]),
+        first.levels,
+        first.columns,
+    )
 
 
 def uniform_levels() -> torch.Tensor:
@@ -81,9 +98,7 @@ def _quantize_blockwise(weight: torch.Tensor, levels: torch.Tensor, block: int) 
     return indices.clamp_(max=levels.numel() - 1), state.absmax
 
 
-def _clip_to_best_scale(
-    blocks: torch.Tensor, levels: torch.Tensor, weights: torch.Tensor | None
-) -> torch.Tensor:
+def _clip_to_best_scale(blocks: torch.Tensor, levels: torch.Tensor, weights: torch.Tensor | None) -> torch.Tensor:
     """Blocks [n, block] clipped to the scale, of those tried, whose rounding has the least weighted squared error.
 
     ``weights`` [blocks of a row, block] repeats for every row.
