@@ -65,17 +65,18 @@ def bench(options: argparse.Namespace) -> int:
         _try_writing(options.out)
     if options.replay is not None:
         record = _replay(session, _read(options.replay))
-        _output(record, replay_lines(record), options)
+        show(record, replay_lines(record), options)
         return 0 if record["identical"] == record["replies"] else 1
     if options.sampling:
         record = _sampling(session, options)
-        _output(record, sampling_lines(record), options)
+        show(record, sampling_lines(record), options)
         return 0
-    plan(options)  # refuse bad settings before the load
+    plan(options)  # what is wrong is refused before the load
+    prompts_of(options)
     seconds: dict[str, float] = {}
     load(session, choice_of(options), seconds)
     record = measured(session, options, seconds)
-    _output(record, lines(record), options)
+    show(record, lines(record), options)
     return 0
 
 
@@ -101,6 +102,12 @@ def plan(options: argparse.Namespace) -> tuple[list[str], list[Speculation]]:
         if value is not None and value < 1:
             raise Problem("error.setting", field=field, value=value, allowed="a whole number of at least 1")
     return [name for name in drafters if name != "none"], lengths
+
+
+def prompts_of(options: argparse.Namespace) -> tuple[Prompt, ...]:
+    """The prompts that the options name. Raises Problem."""
+    prompts = BUILT_IN if options.prompts == BUILT_IN_NAME else read_prompts(Path(options.prompts))
+    return evenly(prompts, options.limit or len(prompts))
 
 
 def choice_of(options: argparse.Namespace) -> ModelChoice:
@@ -147,8 +154,7 @@ def measured(session: Session, options: argparse.Namespace, load_seconds: dict[s
         from inference.bench.peers import Generate
 
         contenders.append(Generate(ready))
-    prompts = BUILT_IN if options.prompts == BUILT_IN_NAME else read_prompts(Path(options.prompts))
-    prompts = evenly(prompts, options.limit or len(prompts))
+    prompts = prompts_of(options)
     how = terminal.sampling(options)
     how = replace(how, seed=DEFAULT_SEED if how.seed is None else how.seed)
     runs = list(measure(contenders, prompts, how, options.max_new_tokens, options.repeats, _progress))
@@ -283,7 +289,8 @@ def _try_writing(file: Path) -> None:
         raise Problem("error.write", file=str(file), detail=error.strerror or str(error)) from None
 
 
-def _output(record: dict[str, Any], report: Sequence[str], options: argparse.Namespace) -> None:
+def show(record: dict[str, Any], report: Sequence[str], options: argparse.Namespace) -> None:
+    """Write the record to the file that is wanted, and print it or the report. Raises Problem."""
     if options.out is not None:
         terminal.output(record, options.out)
     if options.json:

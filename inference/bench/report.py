@@ -29,7 +29,7 @@ def summarise(runs: Sequence[Run], baselines: Mapping[str, str], plain_of: Mappi
     by_name: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         by_name[run.contender].append(run)
-    plain = {mode: totals(by_name[name]) for mode, name in baselines.items() if by_name[name]}
+    plain = {mode: totals(by_name[name]) for mode, name in baselines.items() if name in by_name}
     return {
         name: {
             **speed(totals(mine)),

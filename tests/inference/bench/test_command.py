@@ -1,0 +1,153 @@
+"""The command over a tiny model in a folder: what it prints, writes and replays. No speed is asserted."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+
+from inference.__main__ import main
+from tests import measure_poisoned
+from tests.inference.models_for_tests import tiny_model
+from tests.inference.text.tiny_tokenizers import tiny_tokenizer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHATML = (
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+SMALL = ["--dtype", "float32", "--context", "512", "--max-new-tokens", "12", "--exact"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    place = tmp_path_factory.mktemp("models") / "tiny"
+    tokenizer = tiny_tokenizer("byte", special=("<|im_start|>", "<|im_end|>"), template=CHATML)
+    model = tiny_model("llama", vocab_size=len(tokenizer))
+    with torch.no_grad():  # unlikely to end by itself
+        for token in ("</s>", "<|im_end|>", "<|im_start|>"):
+            model.lm_head.weight[tokenizer.convert_tokens_to_ids(token)] = 0
+    model.save_pretrained(place)
+    tokenizer.save_pretrained(place)
+    return str(place)
+
+
+@pytest.fixture(scope="module")
+def prompts(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("prompts") / "questions.jsonl"
+    lines = [("writing", ["Hello?", "And then?"]), ("qa", ["Why is it so?"]), ("rag", ["Where was it?"])]
+    records = [json.dumps({"question_id": n, "category": c, "turns": t}) for n, (c, t) in enumerate(lines)]
+    file.write_text("\n".join(records), encoding="utf-8")
+    return str(file)
+
+
+def test_everything_in_one_run(
+    folder: str, prompts: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "record.json"
+    asked = [
+        "bench", "--model", folder, *SMALL, "--drafters", "none,twin", "--prompts", prompts, "--k", "auto,2",
+        "--repeats", "2", "--twin", "--peers", "--out", str(out),
+    ]  # fmt: skip
+    assert main(asked) == 0
+    printed = capsys.readouterr()
+    record = json.loads(out.read_text(encoding="utf-8"))
+    report = record["report"]
+    names = [name for name in report if name != "off exact"]
+    assert names == ["off fast", "twin, K auto", "twin, K 2", "generate"]
+    for name, figures in report.items():
+        assert figures["text"] == {"prompts": 3, "identical": 3, "different": []}, name
+        assert figures["tokens"] == (12 if name != "generate" else 11) * 4 * 2
+        assert {"fast", "generate"} <= set(figures["against"])
+        assert figures["groups"].keys() == {"chat", "qa", "rag"}
+    two = report["twin, K 2"]
+    assert two["acceptance"]["tested"] >= two["acceptance"]["accepted"] > 0
+    assert len(two["acceptance_by_depth"]) == 2
+    assert two["predicted"] > 0
+    assert record["twin"]["k"] == 2
+    assert record["twin"]["bits"]["levels"] == 3
+    assert record["twin"]["build_seconds"] > 0
+    assert len(record["runs"]) == len(report) * 4 * 2
+    assert record["versions"].keys() >= {"python", "torch", "transformers"}
+    assert {"model", "machine", "choice", "sampling", "step_ms", "load_seconds"} <= record.keys()
+    for row in (*report, "tokens/s", "accepted", "same text", "3 of 3", "c = ", "Identity "):
+        assert row in printed.out
+    assert "0 of 6 prompts measured" in printed.err
+
+    replayed = tmp_path / "replayed.json"
+    assert main(["bench", "--replay", str(out), "--out", str(replayed)]) == 0
+    found = json.loads(replayed.read_text(encoding="utf-8"))
+    assert found["identical"] == found["replies"] == (len(report) - 1) * 4
+    assert f"{found['replies']} of {found['replies']} replies came again" in capsys.readouterr().out
+
+    record["runs"][0]["reply"]["token_ids"][3] += 1
+    out.write_text(json.dumps(record), encoding="utf-8")
+    assert main(["bench", "--replay", str(out)]) == 1
+    said = capsys.readouterr().out
+    assert "off fast differs from plain decoding: prompt 1, turn 1, from token 4" in said
+
+
+def test_sampled_text_is_the_same_too_and_standard_output_is_one_object(
+    folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["bench", "--model", folder, *SMALL, "--limit", "3", "--temperature", "0.8", "--k", "3", "--json"]
+    assert main([*asked, "--seed", "9"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["sampling"]["seed"] == 9
+    assert sorted({run["reply"]["seed"] for run in record["runs"]}) == [9, 10, 11]
+    assert record["report"]["twin, K 3"]["text"]["identical"] == 3
+
+
+def test_a_poisoned_twin_is_never_accepted_and_changes_nothing(
+    folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--model", folder, *SMALL, "--limit", "2", "--k", "auto,2", "--json"]
+    assert measure_poisoned.main(arguments) == 0
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)["report"]
+    assert report["twin, K 2"]["acceptance"]["accepted"] == 0
+    assert report["twin, K 2"]["text"]["identical"] == report["twin, K auto"]["text"]["identical"] == 2
+
+
+def test_the_cost_of_sampling(folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from inference.bench import sampling_cost
+
+    monkeypatch.setattr(sampling_cost, "VOCABULARIES", (300, 600))
+    assert main(["bench", "--model", folder, "--dtype", "float32", "--sampling"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("greedy") == 4
+    assert "T 0.7, top-k 40, top-p 0.95" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--drafters", "twin,oracle"], "oracle is not a drafter; choose one of none, twin."),
+        (["--k", "auto,x"], "k is 'x'; it must be auto or a whole number."),
+        (["--limit", "0"], "limit is 0; it must be a whole number of at least 1."),
+        (["--repeats", "0"], "repeats is 0; it must be a whole number of at least 1."),
+        (["--peers", "--temperature", "0.5"], "temperature is 0.5; it must be 0 with --peers."),
+    ],
+)
+def test_wrong_arguments_are_refused_before_the_load(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "--model", "nowhere", *arguments]) == 2
+    assert capsys.readouterr().err.strip() == said
+
+
+def test_files_are_looked_at_before_the_load(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--model", "nowhere", "--out", str(tmp_path / "no" / "file.json")]) == 1
+    assert "cannot be written: No such file or directory." in capsys.readouterr().err
+    assert main(["bench", "--model", "nowhere", "--prompts", str(tmp_path / "none.txt")]) == 1
+    assert "cannot be read: No such file or directory" in capsys.readouterr().err
+    other = tmp_path / "other.json"
+    other.write_text("[1]", encoding="utf-8")
+    assert main(["bench", "--replay", str(other)]) == 1
+    assert "it is no record of bench --json" in capsys.readouterr().err
+    other.write_text('{"kind": "bench"}', encoding="utf-8")
+    assert main(["bench", "--replay", str(other)]) == 2
+    assert "replay is" in capsys.readouterr().err
