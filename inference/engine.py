@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import torch
 
 from inference.drafters.base import Draft
 from inference.rows import tree_rows
-from inference.verify import follow
+from inference.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -137,14 +138,7 @@ class Engine:
             draft = drafter.propose(ids, k, sampler) if k else Draft()
             drafted = time.perf_counter()
             logits = self._pass([ids[-1], *draft.tokens], draft)
-            first = len(ids)
-
-            def choose(
-                row: int, path: Sequence[int], logits: torch.Tensor = logits, first: int = first
-            ) -> int:
-                return sampler.choose(as_row(logits[row]), first + len(path), path)
-
-            verdict = follow(draft, choose)
+            verdict = verify(draft, partial(_row, logits), sampler, len(ids))
             emitted = [*(draft.tokens[node] for node in verdict.path), verdict.last]
             kept: list[int] = []
             for token in emitted:
@@ -181,6 +175,10 @@ class Engine:
         chain = draft.parents == tuple(range(-1, len(draft.parents) - 1))
         parents = None if chain else [-1, *(parent + 1 for parent in draft.parents)]
         return self.forward(self.width.rows(tokens, parents, self.cache, self.device), self.cache)
+
+
+def _row(logits: torch.Tensor, row: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    return as_row(logits[row])
 
 
 def as_row(logits: torch.Tensor) -> np.ndarray[tuple[int], np.dtype[np.float32]]:

@@ -179,6 +179,7 @@ ENGLISH: dict[str, str] = {
     "error.drafter": "{drafter} is not a drafter; choose one of {allowed}.",
     "error.drafter_unavailable": "{drafter} cannot draft for {model}: {reason}",
     "error.k_too_large": "K is {k}; in this mode it can be at most {largest}.",
+    "error.not_a_token": "The text {text} is {count} tokens of this model; logit bias needs a text of one token.",
     "error.prompt_too_long": "This message has {size} tokens; the context holds {limit}. Shorten it or "
     "enlarge the context.",
     "error.empty_prompt": "There is nothing to answer; write a message first.",

@@ -1,4 +1,4 @@
-"""Which token comes out of a row of logits: warpers and position-keyed noise, the same for target and drafters.
+"""Which token comes out of a row of logits: processors, warpers and position-keyed noise, for target and drafters.
 
 Coupled sampling (design D2, arXiv 2408.07978): the token at a position is ``argmax(warp(logits) + noise[position])``
 with Gumbel noise keyed by (seed, position), a pure function of the row, the position and the text before it. Works on
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,12 +26,22 @@ FIRST_GUESS = 256
 """Top-p looks at this many largest logits first, and doubles until they hold p."""
 
 
+STREAMS = {"draft": 1, "accept": 2, "own": 3}
+"""Independent streams of the textbook rule: drafted tokens, acceptance, and the target's own tokens."""
+
+
 def keyed_noise(seed: int, position: int, size: int) -> Row:
     """Gumbel noise [size] float32, always finite, for this seed and this position in the token ids."""
     generator = np.random.Generator(np.random.Philox(key=np.array([seed, position], dtype=np.uint64)))
     draws = generator.standard_exponential(size)
     # A draw of exactly zero would become infinite noise, and -inf + inf = NaN wins an argmax.
     return -np.log(np.maximum(draws, 1e-300)).astype(np.float32)
+
+
+def keyed_uniform(seed: int, position: int, stream: str) -> float:
+    """A uniform draw in [0, 1) for this seed and position, from a stream of STREAMS independent of the others."""
+    key = np.array([seed, position], dtype=np.uint64)
+    return float(np.random.Generator(np.random.Philox(key=key, counter=[0, 0, 0, STREAMS[stream]])).random())
 
 
 def largest(row: Row, count: int) -> Ids:
@@ -45,31 +55,52 @@ def largest(row: Row, count: int) -> Ids:
     return ids[np.argsort(-row[ids], kind="stable")]
 
 
-class Penalties:
-    """Repetition (prompt and output), presence and frequency (output only), for a text and a path behind it.
+class Processors:
+    """What changes logits by the text before them: penalties, logit bias, and end tokens kept back at first.
 
-    Counts change only in ``commit``; a node's own path is given with each call, so a rejected draft leaves no trace.
+    Repetition counts prompt and output, presence and frequency the output only. Counts change only in ``commit``; a
+    node's own path is given with each call, so a rejected draft leaves no trace. ``bias`` is by token id; ``ends`` are
+    the end tokens that ``min_new_tokens`` keeps back.
     """
 
-    def __init__(self, sampling: Sampling, prompt: Iterable[int]) -> None:
+    def __init__(
+        self, sampling: Sampling, prompt: Iterable[int], bias: Mapping[int, float], ends: Iterable[int]
+    ) -> None:
         self._sampling = sampling
-        self._active = (
+        self._penalise = (
             sampling.repetition_penalty != 1 or sampling.presence_penalty != 0 or sampling.frequency_penalty != 0
         )
-        self._seen: set[int] = set(prompt) if self._active else set()
+        self._bias = bias
+        self._ends = sorted(ends) if sampling.min_new_tokens else []
+        self._written = 0
+        self._active = self._penalise or bool(bias) or bool(self._ends)
+        self._seen: set[int] = set(prompt) if self._penalise else set()
         self._counts: dict[int, int] = {}
 
     def commit(self, token: int) -> None:
         """A token became part of the output."""
-        if self._active:
+        self._written += 1
+        if self._penalise:
             self._seen.add(token)
             self._counts[token] = self._counts.get(token, 0) + 1
 
     def apply(self, row: Row, path: Sequence[int]) -> Row:
-        """The penalised row, a copy where anything changes."""
+        """The processed row, a copy where anything changes."""
         if not self._active:
             return row
         row = row.copy()
+        if self._penalise:
+            self._apply_penalties(row, path)
+        for token, bias in self._bias.items():
+            if token < row.size:
+                row[token] += np.float32(bias)
+        if self._written + len(path) < self._sampling.min_new_tokens:
+            for token in self._ends:
+                if token < row.size:
+                    row[token] = -np.inf
+        return row
+
+    def _apply_penalties(self, row: Row, path: Sequence[int]) -> None:
         settings = self._sampling
         if settings.repetition_penalty != 1:
             ids = np.fromiter(self._seen | set(path), dtype=np.int64)
@@ -84,7 +115,6 @@ class Penalties:
             for token, count in counts.items():
                 if token < row.size:
                     row[token] -= np.float32(settings.presence_penalty + settings.frequency_penalty * count)
-        return row
 
 
 def warp(row: Row, sampling: Sampling) -> tuple[Row, Ids | None]:
@@ -123,16 +153,33 @@ def _nucleus(row: Row, ids: Ids | None, top_p: float) -> Ids:
         count *= 2
 
 
+def draw(probabilities: Row, uniform: float) -> int:
+    """The token at which the running sum passes ``uniform``; never one of probability 0."""
+    sums = np.cumsum(probabilities, dtype=np.float64)
+    return int(np.searchsorted(sums, uniform * sums[-1], side="right"))
+
+
 class Sampler:
     """Chooses tokens for one reply. ``prompt`` are the ids before it; ``seed`` keys the noise.
 
     A position is an index in this request's token ids. Noise is drawn once a position, for drafter and target alike.
+    ``rule`` is coupled or textbook (design D2, D3); ``bias`` and ``ends`` are for the processors.
     """
 
-    def __init__(self, sampling: Sampling, seed: int, prompt: Sequence[int]) -> None:
+    def __init__(
+        self,
+        sampling: Sampling,
+        seed: int,
+        prompt: Sequence[int],
+        *,
+        rule: str = "coupled",
+        bias: Mapping[int, float] | None = None,
+        ends: Iterable[int] = (),
+    ) -> None:
         self.sampling = sampling
         self.seed = seed
-        self._penalties = Penalties(sampling, prompt)
+        self.coupled = rule == "coupled" or sampling.temperature == 0
+        self._processors = Processors(sampling, prompt, bias or {}, ends)
         self._noise: dict[int, Row] = {}
 
     @property
@@ -142,7 +189,7 @@ class Sampler:
 
     def commit(self, token: int, position: int) -> None:
         """A token became part of the text at ``position``; noise up to there is no longer needed."""
-        self._penalties.commit(token)
+        self._processors.commit(token)
         for old in [key for key in self._noise if key <= position]:
             del self._noise[old]
 
@@ -153,9 +200,27 @@ class Sampler:
             known = self._noise[position] = keyed_noise(self.seed, position, size)
         return known[:size]
 
+    def propose(self, row: Row, position: int, path: Sequence[int]) -> tuple[int, Row | None]:
+        """A drafter's token at ``position``; under the textbook rule also the distribution it was drawn from."""
+        if self.coupled:
+            return self.choose(row, position, path), None
+        probabilities = self.probabilities(row, path)
+        return draw(probabilities, keyed_uniform(self.seed, position, "draft")), probabilities
+
+    def probabilities(self, row: Row, path: Sequence[int]) -> Row:
+        """The distribution [vocabulary] that tokens behind ``path`` are drawn from; sums to 1."""
+        logits, ids = warp(self._processors.apply(row, path), self.sampling)
+        weights = np.exp(logits - logits.max())
+        weights /= weights.sum()
+        if ids is None:
+            return weights
+        full = np.zeros(row.size, dtype=np.float32)
+        full[ids] = weights
+        return full
+
     def choose(self, row: Row, position: int, path: Sequence[int] = ()) -> int:
         """The token at ``position`` from ``row`` [vocabulary], when ``path`` stands between the text and it."""
-        row = self._penalties.apply(row, path)
+        row = self._processors.apply(row, path)
         if self.greedy:
             return int(row.argmax())  # numpy's argmax is the first of equals: the lower id
         logits, ids = warp(row, self.sampling)

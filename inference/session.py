@@ -122,7 +122,9 @@ class Session:
         tally.prefilled()
 
         text = ReplyText(ready.model.tokenizer, ready.ends, (*request.stop, *ready.template.stops))
-        sampler = Sampler(request.sampling, seed, prompt.ids)
+        rule = control.speculation.rule
+        bias = _bias(ready, request.sampling.logit_bias)
+        sampler = Sampler(request.sampling, seed, prompt.ids, rule=rule, bias=bias, ends=ready.ends)
         key = (ready.loaded.identity, ready.drafter.name)
         planner = DraftLength(
             RoundTimes(ready.times),
@@ -156,7 +158,7 @@ class Session:
             tuple(tally.token_ids),
             pieces,
             Notice(f"finish.{reason}", values),
-            tally.statistics(ready, control.speculation),
+            tally.statistics(ready, control.speculation, rule),
         )
 
     def _round(
@@ -192,6 +194,17 @@ def _check_k(ready: Ready, control: Control) -> None:
     k, largest = control.speculation.k, ready.loaded.largest_k
     if k is not None and k > largest:
         raise Problem("error.k_too_large", k=k, largest=largest)
+
+
+def _bias(ready: Ready, texts: tuple[tuple[str, float], ...]) -> dict[int, float]:
+    """Logit bias by token id. A text that is not one token of this model is a Problem."""
+    bias = {}
+    for text, value in texts:
+        ids = ready.model.tokenizer.encode(text, add_special_tokens=False)
+        if len(ids) != 1:
+            raise Problem("error.not_a_token", text=text, count=len(ids))
+        bias[ids[0]] = value
+    return bias
 
 
 def _notice(error: Exception) -> Notice:

@@ -13,7 +13,7 @@ from typing import Literal
 from inference.messages import Problem
 
 DRAFTERS = ("none", "twin")
-RULES = ("coupled",)
+RULES = ("coupled", "textbook")
 LARGEST_K = 8
 """Longest draft offered on screen and on the command line."""
 
@@ -40,7 +40,11 @@ def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a token is chosen from the logits (design D2). Temperature 0 is greedy; seed None is drawn per reply."""
+    """How a token is chosen from the logits (design D2). Temperature 0 is greedy; seed None is drawn per reply.
+
+    ``logit_bias`` pairs a text, which must be one token of the model, with what is added to its logit;
+    ``min_new_tokens`` keeps end tokens back that long.
+    """
 
     temperature: float = 0.7
     top_k: int = 0
@@ -50,8 +54,15 @@ class Sampling:
     presence_penalty: float = 0.0
     frequency_penalty: float = 0.0
     seed: int | None = None
+    min_new_tokens: int = 0
+    logit_bias: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
+        _check_whole("min_new_tokens", self.min_new_tokens, 0, 2**24, "a whole number of 0 or more")
+        for text, bias in self.logit_bias:
+            if not text:
+                raise Problem("error.setting", field="logit_bias", value="''", allowed="given for a text")
+            _check("logit_bias", bias, -1000, 1000, "between -1000 and 1000")
         _check("temperature", self.temperature, 0, 10, "between 0 and 10")
         _check_whole("top_k", self.top_k, 0, 10**9, "a whole number, 0 for all tokens")
         _check("top_p", self.top_p, 1e-6, 1, "above 0 and at most 1")
@@ -65,7 +76,11 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Speculation:
-    """Whether and how far drafts go. ``k`` None is automatic; a number drafts exactly that many (0 = plain)."""
+    """Whether and how far drafts go. ``k`` None is automatic; a number drafts exactly that many (0 = plain).
+
+    ``rule`` coupled promises the text of plain decoding; textbook its distribution (design D3). The rule of a reply is
+    that of its beginning.
+    """
 
     on: bool = True
     k: int | None = None

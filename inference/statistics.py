@@ -61,7 +61,7 @@ class Tally:
         """Accepted / tested so far."""
         return self._accepted / self._tested if self._tested else None
 
-    def statistics(self, ready: Ready, speculation: Speculation) -> Statistics:
+    def statistics(self, ready: Ready, speculation: Speculation, rule: str) -> Statistics:
         """The figures of the reply as it stands."""
         spent = (self._draft_ms + self._verify_ms) / 1e3
         count = max(1, self.rounds)
@@ -87,7 +87,7 @@ class Tally:
             reused=self._reused,
             prefill_seconds=self._prefill_seconds,
             seed=self._seed,
-            rule=speculation.rule,
+            rule=rule,
             k="off" if not speculation.on else "auto" if speculation.k is None else str(speculation.k),
             mode=loaded.mode,
             width=loaded.width,

@@ -8,20 +8,26 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from inference.sampling import Sampler
+    from inference.sampling import Row, Sampler
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Proposed ``tokens``; ``parents[i]`` is the node that token i follows, -1 the root (the last emitted token)."""
+    """Proposed ``tokens``; ``parents[i]`` is the node that token i follows, -1 the root (the last emitted token).
+
+    ``probabilities`` holds, for chains drawn under the textbook rule, the distribution [vocabulary] of each token;
+    None means that the tokens are a deterministic choice.
+    """
 
     tokens: tuple[int, ...] = ()
     parents: tuple[int, ...] = ()
+    probabilities: tuple[Row, ...] | None = None
 
     @classmethod
-    def chain(cls, tokens: Sequence[int]) -> Draft:
+    def chain(cls, tokens: Sequence[int], probabilities: Sequence[Row] | None = None) -> Draft:
         """A draft without branches."""
-        return cls(tuple(tokens), tuple(range(-1, len(tokens) - 1)))
+        drawn = tuple(probabilities) if probabilities else None
+        return cls(tuple(tokens), tuple(range(-1, len(tokens) - 1)), drawn)
 
 
 class Drafter(Protocol):

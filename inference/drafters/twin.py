@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from inference.kv_cache import KVCache
     from inference.model import Forward
-    from inference.sampling import Sampler
+    from inference.sampling import Row, Sampler
 
 
 class TwinDrafter:
@@ -33,12 +33,15 @@ class TwinDrafter:
         self._device = device
 
     def propose(self, ids: Sequence[int], k: int, sampler: Sampler) -> Draft:
-        """A chain of ``k`` tokens, each chosen with the noise of its position, as the target would."""
+        """A chain of ``k`` tokens, each chosen as the target would choose it."""
         tokens: list[int] = []
+        distributions: list[Row] = []
         token = ids[-1]
         for depth in range(k):
             rows = tree_rows([token], None, self._cache.length + depth, self._cache.slots, device=self._device)
             logits = self._forward(rows, self._cache)
-            token = sampler.choose(as_row(logits[0]), len(ids) + depth, tokens)
+            token, probabilities = sampler.propose(as_row(logits[0]), len(ids) + depth, tokens)
             tokens.append(token)
-        return Draft.chain(tokens)
+            if probabilities is not None:
+                distributions.append(probabilities)
+        return Draft.chain(tokens, distributions)

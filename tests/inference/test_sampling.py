@@ -131,10 +131,24 @@ def test_top_p_doubles_until_the_mass_is_held() -> None:
 def test_penalties_count_prompt_output_and_path_apart() -> None:
     row = np.array([2.0, 2.0, -1.0, 2.0], dtype=np.float32)
     sampler = Sampler(Sampling(temperature=0, repetition_penalty=2.0, frequency_penalty=0.25), 0, prompt=[0, 2])
-    penalties = sampler._penalties
+    penalties = sampler._processors
     assert penalties.apply(row, []).tolist() == [1.0, 2.0, -2.0, 2.0]  # the prompt counts for repetition only
     assert penalties.apply(row, [1, 1]).tolist() == [1.0, 0.5, -2.0, 2.0]
     assert penalties.apply(row, []).tolist() == [1.0, 2.0, -2.0, 2.0]  # the path left no trace
     sampler.commit(3, 2)
     assert penalties.apply(row, []).tolist() == [1.0, 2.0, -2.0, 0.75]
     assert row.tolist() == [2.0, 2.0, -1.0, 2.0]
+
+
+def test_min_new_tokens_keeps_every_end_token_back_along_the_path() -> None:
+    row = np.array([1.0, 9.0, 8.0, 2.0], dtype=np.float32)
+    sampler = Sampler(Sampling(temperature=0, min_new_tokens=2), 0, [], ends=[1, 2])
+    assert [sampler.choose(row, 0), sampler.choose(row, 1, [3]), sampler.choose(row, 2, [3, 3])] == [3, 3, 1]
+    sampler.commit(3, 0)
+    assert [sampler.choose(row, 1), sampler.choose(row, 2, [3])] == [3, 1]
+
+
+def test_logit_bias_is_added_to_its_token() -> None:
+    row = np.array([1.0, 0.5, 0.0], dtype=np.float32)
+    assert Sampler(Sampling(temperature=0), 0, [], bias={1: 0.6}).choose(row, 0) == 1
+    assert Sampler(Sampling(temperature=0), 0, [], bias={0: -100.0, 7: 5.0}).choose(row, 0) == 1

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
 import pytest
 import torch
 
@@ -10,38 +14,148 @@ from inference.drafters.none import NoDrafter
 from inference.kv_cache import KVCache
 from inference.model import ReferenceForward
 from inference.rows import tree_rows
-from inference.verify import Verdict, follow
+from inference.sampling import STREAMS, Sampler, draw, keyed_uniform
+from inference.settings import Sampling
+from inference.verify import Verdict, verify
 from tests.inference.models_for_tests import CPU, WARM, FixedK, ToyForward, engine_for, tiny_model, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TREE = Draft(tokens=(10, 11, 12, 13, 14), parents=(-1, -1, 1, 1, 3))
 
 
-def scripted(answers: dict[int, int], paths: list[tuple[int, ...]]) -> object:
-    def choose(row: int, path: object) -> int:
-        paths.append(tuple(path))  # type: ignore[call-overload]
-        return answers[row]
+def rows(answers: dict[int, int]) -> Callable[[int], np.ndarray]:
+    """Logits whose best token behind row i is answers[i]."""
 
-    return choose
+    def row(index: int) -> np.ndarray:
+        logits = np.zeros(100, dtype=np.float32)
+        logits[answers[index]] = 1
+        return logits
+
+    return row
 
 
-def test_the_walk_follows_the_child_that_carries_the_targets_token() -> None:
-    paths: list[tuple[int, ...]] = []
-    verdict = follow(TREE, scripted({0: 11, 2: 13, 4: 14, 5: 99}, paths))  # type: ignore[arg-type]
-    assert verdict == Verdict(path=(1, 3, 4), last=99, tested=3, full=True)
-    assert paths == [(), (11,), (11, 13), (11, 13, 14)]
+def greedy() -> Sampler:
+    return Sampler(Sampling(temperature=0), 0, [])
 
 
 @pytest.mark.parametrize(("answers", "expected"), [
+    ({0: 11, 2: 13, 4: 14, 5: 99}, Verdict((1, 3, 4), 99, 3, True)),
     ({0: 7}, Verdict((), 7, 1, False)),
     ({0: 10, 1: 5}, Verdict((0,), 5, 1, True)),
     ({0: 11, 2: 5}, Verdict((1,), 5, 2, False)),
 ])
-def test_misses_and_leaves(answers: dict[int, int], expected: Verdict) -> None:
-    assert follow(TREE, scripted(answers, [])) == expected  # type: ignore[arg-type]
+def test_the_walk_follows_the_child_that_carries_the_targets_token(
+    answers: dict[int, int], expected: Verdict
+) -> None:
+    assert verify(TREE, rows(answers), greedy(), 0) == expected
 
 
 def test_an_empty_draft_emits_the_targets_token() -> None:
-    assert follow(Draft(), lambda row, path: 3) == Verdict((), 3, 0, True)
+    assert verify(Draft(), rows({0: 3}), greedy(), 0) == Verdict((), 3, 0, True)
+
+
+def test_each_node_is_judged_with_its_own_path() -> None:
+    sampler = Sampler(Sampling(temperature=0, presence_penalty=2.0), 0, [])
+    # The target likes 11 best everywhere; behind a path that holds 11 the penalty makes it another.
+    verdict = verify(TREE, rows(dict.fromkeys(range(6), 11)), sampler, 0)
+    assert verdict == Verdict((1,), 0, 2, False)
+    assert verify(TREE, rows(dict.fromkeys(range(6), 11)), sampler, 0) == verdict
+
+
+SAMPLINGS = [
+    Sampling(temperature=0.7, top_p=1.0),
+    Sampling(temperature=1.3, top_k=5, top_p=0.9, min_p=0.05, repetition_penalty=1.2, presence_penalty=0.3),
+]
+SIZE = 8
+TARGET = np.random.default_rng(1).standard_normal((SIZE, SIZE)).astype(np.float32) * 1.5
+NEAR = TARGET + np.random.default_rng(2).standard_normal((SIZE, SIZE)).astype(np.float32)
+
+
+def plain_distribution(sampling: Sampling) -> np.ndarray:
+    """The exact probability of each three tokens behind token 0."""
+    expected = np.zeros((SIZE, SIZE, SIZE))
+    for first in range(SIZE):
+        for second in range(SIZE):
+            share = 1.0
+            for path, last in (([], 0), ([first], first), ([first, second], second)):
+                row = Sampler(sampling, 0, [0]).probabilities(TARGET[last], path).astype(np.float64)
+                share = share * (row if len(path) == 2 else row[[first, second][len(path)]])
+            expected[first, second] = share
+    return expected
+
+
+def propose(kind: str, last: int, sampler: Sampler, position: int, written: list[int]) -> Draft:
+    if kind == "tree":  # deterministic candidates: the two best of the drafter, and one behind the first
+        best = np.argsort(-NEAR[last])[:2].tolist()
+        return Draft((*best, int(NEAR[best[0]].argmax())), (-1, -1, 0))
+    tokens: list[int] = []
+    drawn = []
+    for depth in range(2):
+        token, probabilities = sampler.propose(NEAR[tokens[-1] if tokens else last], position + depth, tokens)
+        tokens.append(token)
+        drawn.append(probabilities)
+    return Draft.chain(tokens, drawn)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["chain", "tree"])
+@pytest.mark.parametrize("sampling", SAMPLINGS, ids=["temperature", "everything"])
+def test_the_textbook_rule_keeps_the_distribution_of_three_tokens(kind: str, sampling: Sampling) -> None:
+    draws = 100_000
+    expected = plain_distribution(sampling) * draws
+    assert expected.sum() == pytest.approx(draws, rel=1e-4)
+    counts = np.zeros_like(expected)
+    accepted = 0
+    for seed in range(draws):
+        sampler = Sampler(sampling, seed, [0], rule="textbook")
+        written = [0]
+        while len(written) < 4:
+            draft = propose(kind, written[-1], sampler, len(written), written)
+            sources = [written[-1], *draft.tokens]
+            verdict = verify(draft, lambda i, sources=sources: TARGET[sources[i]], sampler, len(written))
+            for token in [*(draft.tokens[node] for node in verdict.path), verdict.last]:
+                sampler.commit(token, len(written))
+                written.append(token)
+            accepted += len(verdict.path)
+        counts[tuple(written[1:4])] += 1
+    assert accepted > draws / 2
+    assert counts[expected == 0].sum() == 0
+    common = expected >= 5
+    rare = ~common & (expected > 0)
+    deviations = [((counts - expected) ** 2 / np.maximum(expected, 1e-9))[common].sum()]
+    if expected[rare].sum() > 5:
+        deviations.append((counts[rare].sum() - expected[rare].sum()) ** 2 / expected[rare].sum())
+    freedom = int(common.sum()) + len(deviations) - 2
+    assert sum(deviations) < freedom + 4 * (2 * freedom) ** 0.5
+
+
+def test_textbook_streams_are_independent() -> None:
+    drawn = {name: [keyed_uniform(3, i, name) for i in range(4000)] for name in STREAMS}
+    for one, other in itertools.combinations(drawn.values(), 2):
+        assert abs(np.corrcoef(one, other)[0, 1]) < 0.06
+    assert all(0 <= value < 1 for values in drawn.values() for value in values)
+
+
+def test_equal_distributions_never_refuse_and_leave_no_empty_residual() -> None:
+    sampler = Sampler(Sampling(temperature=1.0, top_p=1.0), 5, [], rule="textbook")
+    for position in range(500):
+        token, probabilities = sampler.propose(TARGET[position % SIZE], position, [])
+        draft = Draft.chain([token], [probabilities])  # type: ignore[list-item]
+        verdict = verify(draft, lambda i, position=position: TARGET[position % SIZE], sampler, position)
+        assert verdict.path == (0,)
+    certain = np.zeros(SIZE, dtype=np.float32)
+    certain[2] = 1
+    # A draft distribution that lies about its token: refused, and the residual of p - q is all zero.
+    draft = Draft.chain([3], [np.where(np.arange(SIZE) == 3, 1e-9, certain).astype(np.float32)])
+    logits = np.where(certain > 0, 0, -np.inf).astype(np.float32)
+    assert verify(draft, lambda i: logits, sampler, 0).last == 2
+
+
+def test_draw_never_takes_a_token_of_probability_zero() -> None:
+    probabilities = np.array([0, 0.5, 0, 0.5, 0], dtype=np.float32)
+    assert {draw(probabilities, u) for u in (0.0, 0.3, 0.5, 0.7, 0.999999999)} == {1, 3}
 
 
 class Branching:
