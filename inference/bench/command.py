@@ -145,7 +145,7 @@ def measured(session: Session, options: argparse.Namespace, load_seconds: dict[s
     mode = "fast" if options.exact is False else ready.loaded.mode
     settings = [Setting(f"off {name}", name, "none", Speculation(on=False)) for name in ready.modes]
     settings += [
-        Setting(f"{drafter}, K {'auto' if length.k is None else length.k}", mode, drafter, length)
+        Setting(f"{drafter} K {'auto' if length.k is None else length.k}", mode, drafter, length)
         for drafter in drafters
         for length in lengths
     ]

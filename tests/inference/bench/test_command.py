@@ -6,34 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import torch
 
 from inference.__main__ import main
 from tests import measure_poisoned
-from tests.inference.models_for_tests import tiny_model
-from tests.inference.text.tiny_tokenizers import tiny_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-CHATML = (
-    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}"
-    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
-)
 SMALL = ["--dtype", "float32", "--context", "512", "--max-new-tokens", "12", "--exact"]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    place = tmp_path_factory.mktemp("models") / "tiny"
-    tokenizer = tiny_tokenizer("byte", special=("<|im_start|>", "<|im_end|>"), template=CHATML)
-    model = tiny_model("llama", vocab_size=len(tokenizer))
-    with torch.no_grad():  # unlikely to end by itself
-        for token in ("</s>", "<|im_end|>", "<|im_start|>"):
-            model.lm_head.weight[tokenizer.convert_tokens_to_ids(token)] = 0
-    model.save_pretrained(place)
-    tokenizer.save_pretrained(place)
-    return str(place)
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +38,13 @@ def test_everything_in_one_run(
     record = json.loads(out.read_text(encoding="utf-8"))
     report = record["report"]
     names = [name for name in report if name != "off exact"]
-    assert names == ["off fast", "twin, K auto", "twin, K 2", "generate"]
+    assert names == ["off fast", "twin K auto", "twin K 2", "generate"]
     for name, figures in report.items():
         assert figures["text"] == {"prompts": 3, "identical": 3, "different": []}, name
         assert figures["tokens"] == (12 if name != "generate" else 11) * 4 * 2
         assert {"fast", "generate"} <= set(figures["against"])
         assert figures["groups"].keys() == {"chat", "qa", "rag"}
-    two = report["twin, K 2"]
+    two = report["twin K 2"]
     assert two["acceptance"]["tested"] >= two["acceptance"]["accepted"] > 0
     assert len(two["acceptance_by_depth"]) == 2
     assert two["predicted"] > 0
@@ -99,7 +79,7 @@ def test_sampled_text_is_the_same_too_and_standard_output_is_one_object(
     record = json.loads(capsys.readouterr().out)
     assert record["sampling"]["seed"] == 9
     assert sorted({run["reply"]["seed"] for run in record["runs"]}) == [9, 10, 11]
-    assert record["report"]["twin, K 3"]["text"]["identical"] == 3
+    assert record["report"]["twin K 3"]["text"]["identical"] == 3
 
 
 def test_a_poisoned_twin_is_never_accepted_and_changes_nothing(
@@ -108,8 +88,8 @@ def test_a_poisoned_twin_is_never_accepted_and_changes_nothing(
     arguments = ["--model", folder, *SMALL, "--limit", "2", "--k", "auto,2", "--json"]
     assert measure_poisoned.main(arguments) == 0
     report: dict[str, Any] = json.loads(capsys.readouterr().out)["report"]
-    assert report["twin, K 2"]["acceptance"]["accepted"] == 0
-    assert report["twin, K 2"]["text"]["identical"] == report["twin, K auto"]["text"]["identical"] == 2
+    assert report["twin K 2"]["acceptance"]["accepted"] == 0
+    assert report["twin K 2"]["text"]["identical"] == report["twin K auto"]["text"]["identical"] == 2
 
 
 def test_the_cost_of_sampling(folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inference.settings import Control, Request
 
 OFF = Setting("off", "fast", "none", Speculation(on=False))
-TWIN = Setting("twin, K 2", "exact", "twin", Speculation(k=2))
+TWIN = Setting("twin K 2", "exact", "twin", Speculation(k=2))
 PROMPTS = (Prompt("chat", ("Hello?", "And then?")), Prompt("qa", ("Why?",)))
 GREEDY = Sampling(temperature=0)
 
@@ -52,8 +52,8 @@ def runs(session: Scripted, repeats: int = 1, how: Sampling = GREEDY) -> list[An
 def test_contenders_take_turns_on_every_prompt() -> None:
     found = runs(Scripted(), repeats=2)
     assert [(run.contender, run.prompt, run.turn, run.repeat) for run in found[:6]] == [
-        ("off", 0, 0, 0), ("off", 0, 1, 0), ("twin, K 2", 0, 0, 0), ("twin, K 2", 0, 1, 0),
-        ("off", 1, 0, 0), ("twin, K 2", 1, 0, 0),
+        ("off", 0, 0, 0), ("off", 0, 1, 0), ("twin K 2", 0, 0, 0), ("twin K 2", 0, 1, 0),
+        ("off", 1, 0, 0), ("twin K 2", 1, 0, 0),
     ]  # fmt: skip
     assert [run.repeat for run in found[6:]] == [1] * 6
     assert {run.group for run in found} == {"chat", "qa"}
