@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+import platformdirs
 from PySide6.QtCore import QLibraryInfo, QLocale, QSettings, QTranslator
 from PySide6.QtWidgets import QApplication
 
@@ -14,6 +15,7 @@ from desktop.interrupts import Interrupts
 from desktop.main_window import MainWindow
 from desktop.palette import Palette, palette_for, qt_palette
 from desktop.resources import TRANSLATIONS
+from desktop.store import Store
 from desktop.worker import Worker, engine
 
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[]
     palette = palette_for(hints.colorScheme())
     app.setPalette(qt_palette(palette))
     worker = Worker(make_session)
-    window = MainWindow(worker, choice, speculation, palette, QSettings())
+    store = Store(platformdirs.user_data_path("borrador", appauthor=False))
+    window = MainWindow(worker, choice, speculation, palette, QSettings(), store)
 
     def on_scheme(scheme: Qt.ColorScheme) -> None:
         apply_palette(app, window, palette_for(scheme))

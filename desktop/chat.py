@@ -1,4 +1,4 @@
-"""The chat as the window uses it: sends questions to the worker, keeps the conversation, says what changed.
+"""The chat as the window uses it: sends questions to the worker, has the conversation stored, says what changed.
 
 It gives every reply a control of its own and drops events of replies that are no longer awaited. It knows no widgets.
 """
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.conversation import Conversation
 from inference.events import Failed, Finished, Loaded, LoadFailed, LoadProgress, Prefill, Round
 from inference.settings import Control
 
 if TYPE_CHECKING:
+    from desktop.conversation import Conversation, Turn
+    from desktop.history.history import History
     from desktop.worker import Worker
     from inference.events import Event
     from inference.settings import ModelChoice, Sampling, Speculation
@@ -33,10 +34,12 @@ class Chat(QObject):
     grown = Signal()
     over = Signal()
 
-    def __init__(self, worker: Worker, parent: QObject | None = None) -> None:
+    def __init__(self, worker: Worker, history: History, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._worker = worker
-        self.conversation = Conversation()
+        self._history = history
+        self._left: list[Conversation] = []
+        self.conversation = history.blank()
         self.control: Control | None = None
         self.model: Loaded | None = None
         self.is_loading = False
@@ -65,16 +68,34 @@ class Chat(QObject):
         """Add a turn; `write` has it answered."""
         self.conversation.ask(question)
 
+    def edit(self, turn: Turn, question: str) -> None:
+        """Ask otherwise beside the question of ``turn``; `write` has it answered."""
+        self.conversation.edit(turn, question)
+
     def again(self) -> None:
-        """Give the last turn a new reply; `write` has it written."""
+        """Give the last question another reply; `write` has it written."""
         self.conversation.again()
+
+    def go_on(self) -> None:
+        """Let the last reply go on where it ended; `write` has it written."""
+        self.conversation.go_on()
 
     def write(self, speculation: Speculation, sampling: Sampling, max_new_tokens: int) -> None:
         """Have the last reply written."""
         self.is_stopping = False
         self.control = Control(speculation)
-        self._worker.reply(self.conversation.request(sampling, max_new_tokens), self.control)
+        identity = self.model.identity if self.model else ""
+        request = self.conversation.request(sampling, max_new_tokens, speculation, identity)
+        self._history.keep(self.conversation, is_asked=True)
+        self._worker.reply(request, self.control)
         self.state_changed.emit()
+
+    def show_version(self, turn: Turn, step: int, *, of_question: bool) -> bool:
+        """Show another version of a question or a reply; False where there is none."""
+        if self.is_writing or not self.conversation.show_version(turn, step, of_question=of_question):
+            return False
+        self._history.keep(self.conversation)
+        return True
 
     def speculate(self, speculation: Speculation) -> None:
         """Speculate otherwise from the next round on, also in the middle of a reply."""
@@ -89,11 +110,41 @@ class Chat(QObject):
             self.state_changed.emit()
 
     def clear(self) -> None:
-        """Begin anew; a reply still being written is ended and no longer awaited."""
+        """Begin anew; a reply still being written is ended, and kept as far as it is."""
+        self.become(self._history.blank())
+
+    def open(self, chat: int) -> None:
+        """Go over to a stored chat. Raises Unavailable."""
+        left = next((one for one in self._left if one.id == chat), None)
+        self.become(left or self._history.open(chat))
+        if left is not None:
+            self._left.remove(left)
+            self.is_stopping = self.is_writing
+            self.state_changed.emit()
+
+    def become(self, conversation: Conversation) -> None:
+        """Go over to another conversation; a reply still being written is ended, and kept as far as it is."""
         self._worker.stop()
-        self.conversation.clear()
+        if self.is_writing:
+            self._left.append(self.conversation)
+            self._history.keep(self.conversation)
+        self.conversation = conversation
         self.is_stopping = False
         self.state_changed.emit()
+
+    def forget(self, chat: int) -> None:
+        """The chat was removed: nothing more is written to it."""
+        self._left = [one for one in self._left if one.id != chat]
+        if self.conversation.id == chat:
+            self._worker.stop()
+            self.conversation = self._history.blank()
+            self.is_stopping = False
+            self.state_changed.emit()
+
+    @property
+    def open_conversations(self) -> list[Conversation]:
+        """The one at hand, and those that were left while their reply was being written."""
+        return [*self._left, self.conversation]
 
     def on_event(self, event: Event) -> None:
         """Take in what the engine did."""
@@ -110,13 +161,19 @@ class Chat(QObject):
             self.state_changed.emit()
         elif self.conversation.record(event):
             self._on_reply_event(event)
+        elif isinstance(event, Finished | Failed):
+            for left in [one for one in self._left if one.record(event)]:
+                self._left.remove(left)
+                self._history.keep(left)
 
     def _on_reply_event(self, event: Event) -> None:
         if isinstance(event, Round):
+            self._history.keep_growing(self.conversation)
             self.grown.emit()
         elif isinstance(event, Prefill):
             self.state_changed.emit()
         elif isinstance(event, Finished | Failed):
             self.is_stopping = False
+            self._history.keep(self.conversation)
             self.over.emit()
             self.state_changed.emit()

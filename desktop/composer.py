@@ -9,7 +9,16 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from desktop.plain_text import cleaned
 
@@ -29,10 +38,14 @@ class Readiness(Enum):
 
 
 class Composer(QFrame):
-    """The text field and its one button, which is Send or Stop."""
+    """The text field and its one button, which is Send or Stop.
+
+    While a question is asked otherwise, `editing_ended` says that it was given up.
+    """
 
     submitted = Signal(str)
     stop_wanted = Signal()
+    editing_ended = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,9 +56,25 @@ class Composer(QFrame):
         self.button = QPushButton(self)
         self.button.setObjectName("send")
         self.button.setMinimumWidth(84)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 8, 8)
+        self.editing = QFrame(self)
+        words = QLabel(self.tr("Asking otherwise; the other version stays."), self.editing)
+        words.setObjectName("quiet")
+        words.setWordWrap(True)
+        self.give_up = QPushButton(self.tr("Cancel"), self.editing)
+        self.give_up.clicked.connect(self.end_editing)
+        about = QHBoxLayout(self.editing)
+        about.setContentsMargins(4, 0, 0, 0)
+        about.addWidget(words, 1)
+        about.addWidget(self.give_up)
+        self.editing.hide()
+        self._draft = ""
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 8, 8)
+        column.setSpacing(8)
+        row = QHBoxLayout()
         row.setSpacing(8)
+        column.addWidget(self.editing)
+        column.addLayout(row)
         row.addWidget(self.field, 1)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom)
         self._readiness = Readiness.WAITING
@@ -63,6 +92,26 @@ class Composer(QFrame):
         """Replace what is written."""
         self.field.setPlainText(text)
         self.field.moveCursor(self.field.textCursor().MoveOperation.End)
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether a question is asked otherwise."""
+        return not self.editing.isHidden()
+
+    def begin_editing(self, text: str) -> None:
+        """Let a question be asked otherwise; what was being written comes back afterwards."""
+        if not self.is_editing:
+            self._draft = self.text()
+        self.editing.show()
+        self.put(text)
+        self.field.setFocus()
+
+    def end_editing(self) -> None:
+        """Leave the question as it is."""
+        if self.is_editing:
+            self.editing.hide()
+            self.put(self._draft)
+            self.editing_ended.emit()
 
     def show_readiness(self, readiness: Readiness) -> None:
         """Send, Stop, or why neither can be pressed."""
@@ -87,8 +136,12 @@ class Composer(QFrame):
         """Send what is written, if it can be sent now."""
         text = self.text()
         if self._readiness is Readiness.READY and text.strip() and not self.field.is_composing:
+            was_editing = self.is_editing
             self.field.clear()
+            self.editing.hide()
             self.submitted.emit(text)
+            if was_editing:
+                self.put(self._draft)
 
     def _update_button(self) -> None:
         ready = self._readiness is Readiness.READY and not self.field.document().isEmpty()

@@ -35,6 +35,7 @@ class Header(QFrame):
     new_chat_wanted = Signal()
     settings_wanted = Signal()
     panel_wanted = Signal()
+    side_wanted = Signal()
 
     def __init__(
         self, palette: Palette, speculation: Speculation, menu: ModelMenu, parent: QWidget | None = None
@@ -42,6 +43,8 @@ class Header(QFrame):
         super().__init__(parent)
         self.setObjectName("header")
         self._speculation = speculation
+        self.chats = self._button(self.tr("Chats"), "Ctrl+B", self.side_wanted)
+        self.chats.setCheckable(True)
         self.new_chat = self._button(self.tr("New chat"), "Ctrl+N", self.new_chat_wanted)
         self.model = _ModelButton(self)
         self.model.setMenu(menu)
@@ -63,6 +66,7 @@ class Header(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 12, 8)
         row.setSpacing(8)
+        row.addWidget(self.chats)
         row.addWidget(self.new_chat)
         row.addWidget(self.model, 1, Qt.AlignmentFlag.AlignLeft)
         for part in (self.switch, self.length, self.speed, self.settings, self.rounds):
@@ -77,6 +81,7 @@ class Header(QFrame):
 
     def apply_palette(self, palette: Palette) -> None:
         """Other colours."""
+        self.chats.setIcon(icon("panel-left", palette.text))
         self.new_chat.setIcon(icon("plus", palette.text))
         self.settings.setIcon(icon("settings-2", palette.text))
         self.rounds.setIcon(icon("panel-right", palette.text))

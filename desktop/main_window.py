@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -14,14 +15,20 @@ from desktop.chat import Chat
 from desktop.composer import Composer, Readiness
 from desktop.elided import ElidedLabel
 from desktop.header import Header
+from desktop.history.history import History
+from desktop.history.words import in_words
 from desktop.loading import Loading
 from desktop.model_menu import ModelMenu
+from desktop.notice_bar import NoticeBar
 from desktop.palette import style_sheet
 from desktop.sentences import filled, sentence
 from desktop.settings import preferences as stored
 from desktop.settings.dialog import SettingsDialog
+from desktop.sidebar.commands import Commands
+from desktop.sidebar.sidebar import Sidebar
 from desktop.speculation.panel import Panel
 from desktop.status_bar import StatusBar
+from desktop.store import Unavailable
 from desktop.transcript.view import COLUMN, Transcript
 from desktop.welcome import Welcome
 from inference.events import Notice
@@ -30,7 +37,10 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QSettings
     from PySide6.QtGui import QCloseEvent, QPaintEvent
 
+    from desktop.conversation import Turn
+    from desktop.history.trouble import Trouble
     from desktop.palette import Palette
+    from desktop.store import Store
     from desktop.worker import Worker
     from inference.events import Loaded
     from inference.settings import ModelChoice, Speculation
@@ -54,6 +64,7 @@ class MainWindow(QMainWindow):
         speculation: Speculation,
         palette: Palette,
         settings: QSettings,
+        store: Store,
     ) -> None:
         super().__init__()
         self._worker = worker
@@ -62,7 +73,9 @@ class MainWindow(QMainWindow):
         self._roles = palette
         self._has_appeared = False
         self._is_closed = False
-        self.chat = Chat(worker, self)
+        self.history = History(store, count(1).__next__, self)
+        self.chat = Chat(worker, self.history, self)
+        self._editing: Turn | None = None
         self._flush_timer = QTimer(self)
         self._flush_timer.setSingleShot(True)
         self._flush_timer.setInterval(FLUSH_MS)
@@ -71,6 +84,7 @@ class MainWindow(QMainWindow):
         self.apply_palette(palette)
         self._show_state()
         self.composer.setFocus()
+        self.history.begin()
 
     # Commands
 
@@ -82,20 +96,81 @@ class MainWindow(QMainWindow):
         self.chat.load(choice)
 
     def ask(self, question: str) -> None:
-        """Put a question and have it answered."""
-        if self.chat.can_ask:
+        """Put a question and have it answered; while one is edited, put it beside that one."""
+        if not self.chat.can_ask:
+            return
+        edited, self._editing = self._editing, None
+        if edited is not None:
+            self.chat.edit(edited, question)
+            self.transcript.show_turns(self.chat.conversation.turns[:-1])
+        else:
             self.chat.ask(question)
-            self.pages.setCurrentWidget(self.transcript)
-            self.transcript.show_question(question)
-            self.transcript.follow()
-            self._write()
+        turn = self.chat.conversation.turns[-1]
+        self.pages.setCurrentWidget(self.transcript)
+        self.transcript.show_question(question, turn)
+        self.transcript.follow()
+        self._write(turn)
 
     def again(self) -> None:
-        """Have the last question answered anew."""
+        """Have the last question answered anew; the reply that is there stays as another version."""
         if self.chat.can_ask and self.chat.conversation.last is not None:
             self.transcript.drop_reply()
             self.chat.again()
-            self._write()
+            self._write(self.chat.conversation.turns[-1])
+            if self._preferences.sampling.temperature == 0:
+                self.notice.say(self.tr("At temperature 0 the same reply comes again; raise it in the settings."))
+            elif self._preferences.sampling.seed is not None:
+                self.notice.say(self.tr("With a fixed seed the same reply comes again; empty it in the settings."))
+
+    def go_on(self) -> None:
+        """Let the last reply go on where it ended."""
+        last = self.chat.conversation.last
+        if self.chat.can_ask and last is not None and last.reply.can_go_on:
+            self.transcript.drop_reply()
+            self.chat.go_on()
+            self._write(last)
+            self.transcript.extend()
+
+    def edit(self, number: int) -> None:
+        """Let a question be asked otherwise."""
+        turn = self.chat.conversation.turn_of(number)
+        if turn is not None:
+            self._editing = turn
+            self.composer.begin_editing(turn.question)
+
+    def show_version(self, number: int, step: int, of_question: bool) -> None:
+        """Show another version of a question or a reply."""
+        turn = self.chat.conversation.turn_of(number)
+        if turn is not None and self.chat.show_version(turn, step, of_question=of_question):
+            self.composer.end_editing()
+            place = self.transcript.verticalScrollBar().value()
+            self._show_conversation()
+            self.transcript.verticalScrollBar().setValue(place)
+
+    def step_version(self, step: int) -> None:
+        """Show the version before or after, of the last turn in view that has any."""
+        turn = self.transcript.turn_in_view()
+        if turn is not None:
+            self.show_version(turn.reply.turn, step, turn.reply_place[1] < 2)
+
+    def branch(self, number: int) -> None:
+        """Go on in a new chat from a reply."""
+        self.show_chat(self.history.branch(self.chat.conversation, number).id, None)
+
+    def show_chat(self, chat: int, message: int | None) -> None:
+        """Open a stored chat, at a message if one is given."""
+        if chat != self.chat.conversation.id:
+            self._leave()
+            try:
+                self.chat.open(chat)
+            except Unavailable as reason:
+                self.notice.say(in_words(reason.trouble))
+                return
+        turn = self.chat.conversation.show_message(message) if message is not None else None
+        self._show_conversation(turn)
+        if self.body.is_side_sheet:
+            self.body.show_side(False)
+        self.composer.setFocus()
 
     def stop(self) -> None:
         """End the reply; it shows at once, and nothing more is shown but what the engine ends with."""
@@ -104,30 +179,37 @@ class MainWindow(QMainWindow):
 
     def new_chat(self) -> None:
         """Begin anew."""
-        self._flush_timer.stop()
+        self._leave()
         self.chat.clear()
-        self.transcript.show_turns(())
-        self.panel.show_reply(None)
-        self.header.show_round(None)
-        self.pages.setCurrentWidget(self.welcome)
+        self._show_conversation()
         self.composer.setFocus()
 
     def toggle_panel(self) -> None:
         """Open or close the rounds."""
         self._show_panel(self.panel.isHidden())
 
+    def toggle_side(self) -> None:
+        """Open or close the chats."""
+        self.body.show_side(self.sidebar.isHidden())
+
+    def search(self) -> None:
+        """Search the chats."""
+        self.body.show_side(True)
+        self.sidebar.begin_search()
+
     def copy_reply(self, turn: int) -> None:
         """Put the text of a reply on the clipboard, as the model wrote it."""
-        for one in self.chat.conversation.turns:
-            if one.reply.turn == turn:
-                QGuiApplication.clipboard().setText(one.reply.text)
+        one = self.chat.conversation.turn_of(turn)
+        if one is not None:
+            QGuiApplication.clipboard().setText(one.reply.text)
 
     def apply_palette(self, palette: Palette) -> None:
         """Other colours, everywhere."""
         self._roles = palette
         self.setStyleSheet(style_sheet(palette, self._preferences.scale))
-        for part in (self.header, self.panel):
+        for part in (self.header, self.panel, self.notice):
             part.apply_palette(palette)
+        self.sidebar.apply_look(palette, self._preferences.scale)
         self.transcript.apply_look(palette, self._preferences.scale, self.chat.conversation.turns)
 
     # What the chat does
@@ -198,11 +280,50 @@ class MainWindow(QMainWindow):
 
     # What the user does
 
-    def _write(self) -> None:
-        reply = self.chat.conversation.turns[-1].reply
-        self.transcript.begin_reply(reply)
-        self.panel.show_reply(reply)
+    def _write(self, turn: Turn) -> None:
+        self.transcript.begin_reply(turn.reply, turn)
+        self.panel.show_reply(turn.reply)
         self.chat.write(self.header.speculation, self._preferences.sampling, self._preferences.max_new_tokens)
+        self.sidebar.show_open(self.chat.conversation.id)
+
+    def _leave(self) -> None:
+        """What is being shown or edited of this chat ends."""
+        self._flush_timer.stop()
+        self.composer.end_editing()
+
+    def _show_conversation(self, turn: Turn | None = None) -> None:
+        """Show the chat as it is now, at a turn if one is given."""
+        conversation = self.chat.conversation
+        last = conversation.last
+        self.transcript.show_turns(conversation.turns, turn)
+        self.panel.show_reply(last.reply if last else None)
+        self.header.show_round(None)
+        self.pages.setCurrentWidget(self.transcript if last else self.welcome)
+        self.sidebar.show_open(conversation.id)
+        if turn is not None:
+            self.transcript.go_to(turn.reply)
+
+    def _on_gone(self, chat: int) -> None:
+        if chat == self.chat.conversation.id:
+            self._leave()
+            self.chat.forget(chat)
+            self._show_conversation()
+        else:
+            self.chat.forget(chat)
+
+    def _on_editing_ended(self) -> None:
+        self._editing = None
+
+    def _on_trouble(self, trouble: Trouble | None) -> None:
+        if trouble is not None:
+            self.notice.say(in_words(trouble))
+        else:
+            self.notice.hide()
+
+    def _on_side_shown(self, is_shown: bool) -> None:
+        self.header.chats.setChecked(is_shown)
+        if not self.body.is_side_sheet:
+            self._settings.setValue("chats_shown", is_shown)
 
     def _on_speculation_changed(self, speculation: Speculation) -> None:
         self.chat.speculate(speculation)
@@ -225,6 +346,10 @@ class MainWindow(QMainWindow):
     def _on_escape(self) -> None:
         if self.chat.is_writing:
             self.stop()
+        elif self.composer.is_editing:
+            self.composer.end_editing()
+        elif self.body.is_side_sheet and not self.sidebar.isHidden():
+            self.body.show_side(False)
         elif self.body.is_sheet:
             self._show_panel(False)
 
@@ -260,6 +385,9 @@ class MainWindow(QMainWindow):
         self.pages.addWidget(self.welcome)
         self.pages.addWidget(self.transcript)
         self.loading = Loading(self)
+        self.notice = NoticeBar(self._roles, self)
+        self.sidebar = Sidebar(self.history, self._roles, self)
+        self.commands = Commands(self.history, self.sidebar, self.notice, self)
         self.composer = Composer(self)
         self.status_line = ElidedLabel(self)
         self.status_line.setObjectName("statusLine")
@@ -267,7 +395,7 @@ class MainWindow(QMainWindow):
         self.status_bar = StatusBar(self)
         below = QWidget(self)
         below.setMaximumWidth(COLUMN + 32)
-        _stack(below, (self.loading, self.composer, self.status_line), (16, 4, 16, 8), 8)
+        _stack(below, (self.loading, self.notice, self.composer, self.status_line), (16, 4, 16, 8), 8)
         centred = QWidget(self)
         row = QHBoxLayout(centred)
         row.setContentsMargins(0, 0, 0, 0)
@@ -277,7 +405,8 @@ class MainWindow(QMainWindow):
         page = QWidget(self)
         _stack(page, (self.pages, centred)).setStretch(0, 1)
         self.body = Body(self)
-        self.body.hold(page, self.panel)
+        self.body.hold(self.sidebar, page, self.panel)
+        self.body.want_side(str(self._settings.value("chats_shown", "true")) != "false")
         whole = QWidget(self)
         _stack(whole, (self.header, self.body, self.status_bar)).setStretch(1, 1)
         self.setCentralWidget(whole)
@@ -303,11 +432,27 @@ class MainWindow(QMainWindow):
         self.loading.folder_wanted.connect(self.menu.ask_for_folder)
         self.transcript.copy_requested.connect(self.copy_reply)
         self.transcript.again_requested.connect(self.again)
+        self.transcript.continue_requested.connect(self.go_on)
+        self.transcript.edit_requested.connect(self.edit)
+        self.transcript.branch_requested.connect(self.branch)
+        self.transcript.version_requested.connect(self.show_version)
+        self.composer.editing_ended.connect(self._on_editing_ended)
+        self.history.told.connect(self._on_trouble)
+        self.header.side_wanted.connect(self.toggle_side)
+        self.body.side_shown.connect(self._on_side_shown)
+        self.sidebar.chosen.connect(self.show_chat)
+        self.sidebar.left.connect(self.composer.setFocus)
+        self.commands.opened.connect(lambda chat: self.show_chat(chat, None))
+        self.commands.gone.connect(self._on_gone)
         self.panel.pointed.connect(self._on_pointed)
         self.panel.colour_wanted.connect(self.transcript.colour)
         self.panel.close_wanted.connect(self.toggle_panel)
         for keys, command in (
+            ("Ctrl+B", self.toggle_side),
             ("Ctrl+J", self.toggle_panel),
+            ("Ctrl+K", self.search),
+            ("Alt+Left", lambda: self.step_version(-1)),
+            ("Alt+Right", lambda: self.step_version(1)),
             ("Ctrl+N", self.new_chat),
             ("Ctrl+R", self.again),
             ("Ctrl+,", self._show_settings),
@@ -333,6 +478,8 @@ class MainWindow(QMainWindow):
             self._is_closed = True
             self._flush_timer.stop()
             self._worker.close()
+            self.commands.cancel()
+            self.history.close(self.chat.open_conversations)
             self.closed.emit()
 
 

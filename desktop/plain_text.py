@@ -1,8 +1,11 @@
-"""Text from keyboard and clipboard made safe to send: pairs joined, lone halves replaced. Knows nothing of Qt."""
+"""Text from keyboard, clipboard and files made safe to send and to store. Knows nothing of Qt."""
 
 from __future__ import annotations
 
+import re
+
 _SEPARATORS = str.maketrans({"\u2028": "\n", "\u2029": "\n", "\ufdd0": "\n", "\ufdd1": "\n", "\0": "\ufffd"})
+_UNSAFE = re.compile("[\ud800-\udfff\0]")
 
 
 def cleaned(raw: str) -> str:
@@ -11,5 +14,11 @@ def cleaned(raw: str) -> str:
     Qt's block separators become line feeds, surrogate pairs are joined, lone surrogates and NUL become U+FFFD;
     no-break spaces stay as they are.
     """
-    joined = raw.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return joined.translate(_SEPARATORS)
+    return storable(raw).translate(_SEPARATORS)
+
+
+def storable(text: str) -> str:
+    """``text`` with surrogate pairs joined, and U+FFFD for each lone surrogate and NUL; else unchanged."""
+    if not _UNSAFE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").replace("\0", "\ufffd")

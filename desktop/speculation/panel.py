@@ -14,8 +14,8 @@ from desktop.speculation.strip import ROW, Strip
 from desktop.speculation.switch import Switch
 
 if TYPE_CHECKING:
-    from desktop.conversation import Reply
     from desktop.palette import Palette
+    from desktop.reply import Reply
     from inference.events import Round
 
 

@@ -11,7 +11,8 @@ from desktop.transcript.markdown import Cutter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from desktop.conversation import Reply, Span
+    from desktop.conversation import Turn
+    from desktop.reply import Reply, Span
 
 
 @dataclass(slots=True)
@@ -29,8 +30,9 @@ class Passage:
     ``fence`` is the mark of code that is open at ``settled``; ``tail`` is the position where the plain part begins.
     """
 
-    def __init__(self, reply: Reply, start: int) -> None:
+    def __init__(self, reply: Reply, start: int, turn: Turn | None = None) -> None:
         self.reply = reply
+        self.turn = turn
         self.start = start
         self.cutter = Cutter()
         self.settled = 0

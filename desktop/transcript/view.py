@@ -14,13 +14,15 @@ from PySide6.QtWidgets import QTextBrowser, QTextEdit, QToolButton, QWidget
 
 from desktop.icons import icon
 from desktop.sentences import sentence
+from desktop.transcript.actions import SCHEME, read, write_actions, write_earlier, write_label
 from desktop.transcript.colours import OriginColours
+from desktop.transcript.editing import Edit
 from desktop.transcript.figures import quiet_line
 from desktop.transcript.formats import Formats
 from desktop.transcript.grounds import paint_grounds
 from desktop.transcript.markdown import parse
 from desktop.transcript.passage import Passage
-from desktop.transcript.selection import KeptSelection, text_between
+from desktop.transcript.selection import text_between
 from desktop.transcript.writing import begin_block, write_blocks, write_lines, write_plain, write_question
 
 if TYPE_CHECKING:
@@ -28,8 +30,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
-    from desktop.conversation import Reply, Turn
+    from desktop.conversation import Turn
     from desktop.palette import Palette
+    from desktop.reply import Reply
 
 COLUMN = 760
 """Width of the text column, in pixels."""
@@ -37,7 +40,10 @@ MARGIN = 16
 LONGEST_QUESTION = 20_000
 """Of a longer question only the beginning is shown; all of it is sent."""
 NEAR_END = 3
-ACTION = "borrador"
+SHOWN_CHARACTERS = 30_000
+"""Of a longer chat only the newest turns are laid out at first: about so many characters."""
+MORE = 4
+"""How many times as many are laid out when earlier ones are asked for."""
 
 
 class Transcript(QTextBrowser):
@@ -45,6 +51,11 @@ class Transcript(QTextBrowser):
 
     copy_requested = Signal(int)
     again_requested = Signal()
+    continue_requested = Signal()
+    edit_requested = Signal(int)
+    branch_requested = Signal(int)
+    version_requested = Signal(int, int, bool)
+    """Of which reply, how many steps on, and whether it is the question that is wanted in another version."""
 
     def __init__(self, palette: Palette, scale: float, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +72,8 @@ class Transcript(QTextBrowser):
         )
         self.document().setDocumentMargin(0)
         self._formats = Formats(palette, scale, self.font())
+        self._turns: list[Turn] = []
+        self._room = SHOWN_CHARACTERS
         self._passages: list[Passage] = []
         self._again: tuple[int, int] | None = None
         self._is_following = True
@@ -89,39 +102,54 @@ class Transcript(QTextBrowser):
         self._latest.setIcon(icon("arrow-down", palette.text))
         self.show_turns(turns)
 
-    def show_turns(self, turns: Iterable[Turn]) -> None:
-        """Show these turns and nothing else."""
-        self._passages = []
-        self._again = None
-        self._lit = None
-        self.clear()
-        self._lay_out_column()
-        for turn in turns:
-            self.show_question(turn.question)
-            self.begin_reply(turn.reply)
-            if turn.reply.is_over:
-                self.finish()
-            else:
-                self.extend()
+    def show_turns(self, turns: Iterable[Turn], first: Turn | None = None) -> None:
+        """Show these turns and nothing else, the newest of a long chat only, but at least from ``first`` on."""
+        self._turns = list(turns)
+        self._room = SHOWN_CHARACTERS
+        at = next((place for place, turn in enumerate(self._turns) if turn is first), len(self._turns))
+        self._lay_out_turns(min(at, self._first_shown()))
         self.follow()
 
-    def show_question(self, question: str) -> None:
+    def show_question(self, question: str, turn: Turn | None = None) -> None:
         """Add a question at the end."""
-        with _Edit(self) as cursor:
+        with Edit(self) as cursor:
             self._remove_again(cursor)
-            label = self._formats.paragraph(top=0 if self.document().isEmpty() else 18, bottom=4)
-            write_lines(cursor, [self.tr("You")], [label], self._formats.small())
+            if not question:
+                return
+            write_label(cursor, self._formats, turn, is_first=self.document().isEmpty())
             write_question(cursor, question[:LONGEST_QUESTION], self._formats)
             if len(question) > LONGEST_QUESTION:
                 hidden = self.tr("{count} more characters are sent but not shown")
                 rest = hidden.format(count=len(question) - LONGEST_QUESTION)
                 write_lines(cursor, [rest], [self._formats.paragraph(bottom=10)], self._formats.small())
 
-    def begin_reply(self, reply: Reply) -> None:
+    def begin_reply(self, reply: Reply, turn: Turn | None = None) -> None:
         """A reply will be added at the end."""
-        with _Edit(self) as cursor:
+        with Edit(self) as cursor:
             begin_block(cursor, self._formats.paragraph(), self._formats.body())
-            self._passages.append(Passage(reply, cursor.position()))
+            self._passages.append(Passage(reply, cursor.position(), turn))
+
+    def show_earlier(self) -> None:
+        """Lay out more of a long chat; what is read stays where it is."""
+        bar = self.verticalScrollBar()
+        below = bar.maximum() - bar.value()
+        self._room *= MORE
+        self._lay_out_turns(self._first_shown())
+        bar.setValue(bar.maximum() - below)
+
+    def go_to(self, reply: Reply) -> None:
+        """Scroll to a turn."""
+        passage = next((one for one in self._passages if one.reply is reply), None)
+        if passage is not None:
+            before = self.document().findBlock(passage.start).previous()
+            top = self.document().documentLayout().blockBoundingRect(before).top()
+            self.verticalScrollBar().setValue(round(top) - MARGIN)
+
+    def turn_in_view(self) -> Turn | None:
+        """The lowest turn that begins on the visible part of the page, of those that have versions."""
+        low = self.cursorForPosition(self.viewport().rect().bottomLeft()).position()
+        seen = [one.turn for one in self._passages if one.start <= low and one.turn is not None]
+        return next((turn for turn in reversed(seen) if turn.has_versions), None)
 
     def extend(self) -> None:
         """Show what was added to the last reply since; paragraphs that are complete are laid out for good."""
@@ -130,7 +158,7 @@ class Transcript(QTextBrowser):
         if len(text) == passage.shown:
             return
         cut = passage.cutter.advance(text)
-        with _Edit(self, passage) as cursor:
+        with Edit(self, passage) as cursor:
             if cut > passage.settled:
                 self._settle(cursor, passage, cut, passage.cutter.fence)
                 self._write_tail(cursor, passage, cut, text)
@@ -141,10 +169,13 @@ class Transcript(QTextBrowser):
         """Lay out the last reply to its end and put its figures, or what went wrong, under it."""
         passage = self._passages[-1]
         reply = passage.reply
-        with _Edit(self, passage) as cursor:
+        with Edit(self, passage) as cursor:
             self._settle(cursor, passage, len(reply.wide), "")
             for notice in reply.notes:
                 write_lines(cursor, [sentence(notice)], [self._formats.paragraph(bottom=4)], self._formats.small())
+            if reply.is_interrupted:
+                line = self.tr("interrupted")
+                write_lines(cursor, [line], [self._formats.paragraph(top=4, bottom=2)], self._formats.small())
             if reply.failure is not None:
                 look = self._formats.problem()
                 write_lines(cursor, [sentence(reply.failure)], [self._formats.paragraph(top=4, bottom=4)], look)
@@ -159,7 +190,7 @@ class Transcript(QTextBrowser):
         passage = self._passages.pop()
         self._again = None
         self.light(None, 0)
-        with _Edit(self) as cursor:
+        with Edit(self) as cursor:
             cursor.setPosition(passage.start)
             cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
             cursor.removeSelectedText()
@@ -250,16 +281,10 @@ class Transcript(QTextBrowser):
         passage.shown = len(text)
 
     def _write_actions(self, cursor: QTextCursor, reply: Reply) -> None:
-        begin_block(cursor, self._formats.paragraph(bottom=6), self._formats.small())
-        if reply.text:
-            cursor.insertText(self.tr("Copy"), self._formats.action(f"{ACTION}:copy/{reply.turn}"))
-            cursor.insertText("    ", self._formats.small())
-        start = cursor.position()
-        cursor.insertText(self.tr("Again"), self._formats.action(f"{ACTION}:again"))
-        self._again = start, cursor.position()
+        self._again = write_actions(cursor, self._formats, reply, self._passages[-1].turn, reply.turn)
 
     def _remove_again(self, cursor: QTextCursor) -> None:
-        """Only the last reply can be written again."""
+        """Only the last reply can be written again or further."""
         if self._again is not None:
             cursor.setPosition(self._again[0])
             cursor.setPosition(self._again[1], QTextCursor.MoveMode.KeepAnchor)
@@ -304,37 +329,50 @@ class Transcript(QTextBrowser):
         if self._is_following:
             self.verticalScrollBar().setValue(high)
 
-    def _on_link(self, url: QUrl) -> None:
-        if url.scheme() == ACTION:
-            name, _, number = url.path().partition("/")
-            if name == "copy":
-                self.copy_requested.emit(int(number))
+    def _first_shown(self) -> int:
+        """The place of the first turn for which there is room."""
+        room = self._room
+        for place in range(len(self._turns) - 1, 0, -1):
+            turn = self._turns[place]
+            room -= min(len(turn.question), LONGEST_QUESTION) + len(turn.reply.text)
+            if room <= 0:
+                return place
+        return 0
+
+    def _lay_out_turns(self, first: int) -> None:
+        self._passages = []
+        self._again = None
+        self._lit = None
+        self.clear()
+        self._lay_out_column()
+        if first:
+            with Edit(self) as cursor:
+                write_earlier(cursor, self._formats, first)
+        for turn in self._turns[first:]:
+            self.show_question(turn.question, turn)
+            self.begin_reply(turn.reply, turn)
+            if turn.reply.is_over:
+                self.finish()
             else:
-                self.again_requested.emit()
-        elif url.scheme() in ("http", "https", "mailto"):
-            QDesktopServices.openUrl(url)
+                self.extend()
 
-
-class _Edit:
-    """One edit block at the end of the document; what the reader has selected stays selected."""
-
-    def __init__(self, view: Transcript, passage: Passage | None = None) -> None:
-        self._view = view
-        self._cursor = QTextCursor(view.document())
-        self._selection = KeptSelection(view, passage)
-
-    def __enter__(self) -> QTextCursor:
-        self._cursor.movePosition(QTextCursor.MoveOperation.End)
-        self._cursor.beginEditBlock()
-        return self._cursor
-
-    def __exit__(self, *_: object) -> None:
-        view = self._view
-        bar = view.verticalScrollBar()
-        was_following, value = view.is_following, bar.value()
-        self._cursor.endEditBlock()
-        self._selection.restore()  # Qt scrolls to the caret it is given
-        if was_following:
-            view.follow()
-        else:
-            bar.setValue(value)
+    def _on_link(self, url: QUrl) -> None:
+        if url.scheme() != SCHEME:
+            if url.scheme() in ("http", "https", "mailto"):
+                QDesktopServices.openUrl(url)
+            return
+        name, number, step = read(url)
+        if name == "copy":
+            self.copy_requested.emit(number)
+        elif name == "again":
+            self.again_requested.emit()
+        elif name == "continue":
+            self.continue_requested.emit()
+        elif name == "edit":
+            self.edit_requested.emit(number)
+        elif name == "branch":
+            self.branch_requested.emit(number)
+        elif name == "earlier":
+            self.show_earlier()
+        elif name in ("question", "reply"):
+            self.version_requested.emit(number, step, name == "question")

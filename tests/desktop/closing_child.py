@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QSettings
 
     from desktop.palette import Palette
+    from desktop.store import Store
     from desktop.worker import Worker
     from inference.events import Event
 
@@ -53,9 +54,15 @@ class Window(MainWindow):
     """Closes when the moment has come."""
 
     def __init__(
-        self, worker: Worker, choice: ModelChoice, speculation: Speculation, palette: Palette, settings: QSettings
+        self,
+        worker: Worker,
+        choice: ModelChoice,
+        speculation: Speculation,
+        palette: Palette,
+        settings: QSettings,
+        store: Store,
     ) -> None:
-        super().__init__(worker, choice, speculation, palette, settings)
+        super().__init__(worker, choice, speculation, palette, settings, store)
         worker.happened.connect(self.on_event)
 
     def on_event(self, event: Event) -> None:

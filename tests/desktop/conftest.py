@@ -19,6 +19,7 @@ from PySide6.QtCore import QCoreApplication, QLocale, QSettings, QTranslator  # 
 from desktop.app import install_translation  # noqa: E402
 from desktop.main_window import MainWindow  # noqa: E402
 from desktop.palette import LIGHT  # noqa: E402
+from desktop.store import Store  # noqa: E402
 from desktop.worker import Worker  # noqa: E402
 from inference.settings import ModelChoice, Speculation  # noqa: E402
 from tests.desktop.stage import Stage  # noqa: E402
@@ -68,7 +69,8 @@ def stage(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeStage]:
         session = FakeSession(script)
         worker = Worker(lambda: session)
         settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-        window = MainWindow(worker, ModelChoice(), speculation or Speculation(k=3), LIGHT, settings)
+        store = Store(tmp_path / "data")
+        window = MainWindow(worker, ModelChoice(), speculation or Speculation(k=3), LIGHT, settings, store)
         qtbot.addWidget(window)
         window.resize(*size)
         window.appeared.connect(worker.start)

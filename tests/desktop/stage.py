@@ -10,7 +10,8 @@ from desktop.main_window import MainWindow  # noqa: TC001
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from desktop.conversation import Conversation, Reply
+    from desktop.conversation import Conversation
+    from desktop.reply import Reply
     from desktop.worker import Worker
     from tests.fake_session import FakeSession
 

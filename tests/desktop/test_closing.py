@@ -19,6 +19,7 @@ def start(moment: str, home: Path) -> subprocess.Popen[str]:
     environment = os.environ | {
         "QT_QPA_PLATFORM": "offscreen",
         "XDG_CONFIG_HOME": str(home),
+        "XDG_DATA_HOME": str(home / "data"),
         "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",
     }

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QSettings
 
-from desktop.conversation import Conversation, in_halves
+from desktop.conversation import Conversation
+from desktop.reply import in_halves
 from desktop.settings.preferences import Preferences, read, write
 from inference.events import Event, Failed, Finished, Notice, Piece, Prefill
 from inference.settings import Control, Sampling, Speculation

@@ -11,6 +11,7 @@ from PySide6.QtGui import QImage
 from desktop.main_window import MainWindow
 from desktop.palette import LIGHT
 from desktop.settings.preferences import Preferences, write
+from desktop.store import Store
 from desktop.worker import Worker
 from inference.settings import ModelChoice, Sampling, Speculation
 
@@ -30,7 +31,7 @@ def test_i01_the_starter_answers_in_the_window(qtbot: QtBot, tmp_path: Path) -> 
     settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
     write(settings, Preferences(sampling=Sampling(temperature=0), max_new_tokens=48))
     worker = Worker()
-    window = MainWindow(worker, ModelChoice(context=1024), Speculation(k=3), LIGHT, settings)
+    window = MainWindow(worker, ModelChoice(context=1024), Speculation(k=3), LIGHT, settings, Store(tmp_path / "data"))
     failures: list[LoadFailed] = []
     window.chat.load_failed.connect(failures.append)
     qtbot.addWidget(window)

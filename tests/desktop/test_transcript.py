@@ -10,8 +10,9 @@ import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QImage, QTextCharFormat, QTextCursor, QTextDocument
 
-from desktop.conversation import Conversation, Reply
+from desktop.conversation import Conversation
 from desktop.palette import DARK, LIGHT
+from desktop.reply import Reply
 from desktop.transcript.view import Transcript
 from inference.events import Piece
 from tests.fake_session import Script, tokens_of

@@ -1,0 +1,97 @@
+"""Finds chats by words in their titles and messages, through the database's index. Knows nothing of the window."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+
+BEGIN, END = "\x02", "\x03"
+"""What stands around a hit in an excerpt."""
+SHORTEST_BEGINNING = 2
+"""A word of fewer letters is only found whole: the words that begin with one letter are half of all."""
+NEWEST_HITS = 300
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A chat that was found; ``message`` and the ``excerpt`` around the hit, unless it was the title."""
+
+    chat: int
+    message: int | None = None
+    excerpt: str = ""
+
+
+def found(connection: sqlite3.Connection, words: str, limit: int) -> list[Found]:
+    """Each chat once, found by its title first."""
+    hits: dict[int, Found] = {}
+    for hit in [*_titles(connection, words, limit), *_messages(connection, words)]:
+        if len(hits) < limit or hit.chat in hits:
+            known = hits.setdefault(hit.chat, hit)
+            if known.message is None and hit.message is not None:
+                hits[hit.chat] = hit
+    return list(hits.values())
+
+
+def query_of(words: str) -> str:
+    """The words as an FTS5 query for all of them, the last one as a beginning; empty where there is nothing to find."""
+    parts = [word for word in words.replace("\0", " ").split() if any(letter.isalnum() for letter in word)]
+    if not parts:
+        return ""
+    quoted = ['"' + part.replace('"', '""') + '"' for part in parts]
+    is_whole = words[-1:].isspace() or sum(letter.isalnum() for letter in parts[-1]) < SHORTEST_BEGINNING
+    return " ".join(quoted) + ("" if is_whole else "*")
+
+
+def _titles(connection: sqlite3.Connection, words: str, limit: int) -> list[Found]:
+    if _needs_scan(words):
+        query = "SELECT id FROM chat WHERE title LIKE ? ESCAPE '!' ORDER BY changed DESC LIMIT ?"
+        given = _pattern(words)
+    else:
+        query = "SELECT rowid FROM title_index WHERE title_index MATCH ? ORDER BY rowid DESC LIMIT ?"
+        given = query_of(words)
+    return [Found(row[0]) for row in connection.execute(query, (given, limit))] if given else []
+
+
+def _messages(connection: sqlite3.Connection, words: str) -> list[Found]:
+    if _needs_scan(words):
+        rows = connection.execute(
+            "SELECT id, chat, text FROM message WHERE text LIKE ? ESCAPE '!' ORDER BY id DESC LIMIT ?",
+            (_pattern(words), NEWEST_HITS),
+        )
+        return [Found(chat, message, _excerpt(text, words.strip())) for message, chat, text in rows]
+    query = query_of(words)
+    if not query:
+        return []
+    rows = connection.execute(
+        "SELECT message.id, message.chat, snippet(message_index, 0, ?, ?, '…', 12) FROM message_index"
+        " JOIN message ON message.id = message_index.rowid"
+        " WHERE message_index MATCH ? ORDER BY message_index.rowid DESC LIMIT ?",
+        (BEGIN, END, query, NEWEST_HITS),
+    )
+    return [Found(chat, message, " ".join(excerpt.split())) for message, chat, excerpt in rows]
+
+
+def _needs_scan(words: str) -> bool:
+    """Writing without spaces cannot be cut into words by the index."""
+    return _UNSPACED.search(words) is not None
+
+
+def _pattern(words: str) -> str:
+    text = words.strip()
+    for sign in ("!", "%", "_"):
+        text = text.replace(sign, "!" + sign)
+    return f"%{text}%"
+
+
+def _excerpt(text: str, words: str) -> str:
+    at = text.lower().find(words.lower())
+    start = max(0, at - 30)
+    marked = f"{text[start:at]}{BEGIN}{text[at : at + len(words)]}{END}{text[at + len(words) : at + 60]}"
+    return ("…" if start else "") + " ".join(marked.split())

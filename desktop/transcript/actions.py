@@ -1,0 +1,97 @@
+"""The words under a turn that can be pressed: written as links, read back when one is followed. Knows no scrolling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from desktop.transcript.writing import begin_block, write_lines
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QUrl
+    from PySide6.QtGui import QTextCursor
+
+    from desktop.conversation import Turn
+    from desktop.reply import Reply
+    from desktop.transcript.formats import Formats
+
+SCHEME = "borrador"
+GAP = "    "
+translate = QCoreApplication.translate
+
+
+def write_actions(
+    cursor: QTextCursor, formats: Formats, reply: Reply, turn: Turn | None, number: int
+) -> tuple[int, int]:
+    """The line of actions under a reply; where those begin and end that only the last reply has."""
+    begin_block(cursor, formats.paragraph(bottom=6), formats.small())
+    if reply.text:
+        _write(cursor, formats, translate("actions", "Copy"), f"copy/{number}", "")
+    if turn is not None and turn.question:
+        hint = translate("actions", "Ask otherwise; this version stays")
+        _write(cursor, formats, translate("actions", "Edit"), f"edit/{number}", hint)
+    start = cursor.position()
+    if turn is None or turn.question:
+        hint = translate("actions", "Another reply; this one stays (Ctrl+R)")
+        _write(cursor, formats, translate("actions", "Again"), f"again/{number}", hint)
+    if reply.can_go_on:
+        hint = translate("actions", "Let the reply go on where it ended")
+        _write(cursor, formats, translate("actions", "Continue"), f"continue/{number}", hint)
+    end = cursor.position()
+    if turn is not None:
+        hint = translate("actions", "A new chat with everything up to here")
+        _write(cursor, formats, translate("actions", "Branch"), f"branch/{number}", hint)
+        _write_versions(cursor, formats, turn.reply_place, number, "reply")
+    return start, end
+
+
+def write_label(cursor: QTextCursor, formats: Formats, turn: Turn | None, *, is_first: bool) -> None:
+    """Who asks, and which version of the question this is."""
+    label = formats.paragraph(top=0 if is_first else 18, bottom=4)
+    write_lines(cursor, [translate("actions", "You")], [label], formats.small())
+    if turn is not None and turn.question_place[1] > 1:
+        cursor.insertText(GAP, formats.small())
+        _write_versions(cursor, formats, turn.question_place, turn.reply.turn, "question")
+
+
+def write_earlier(cursor: QTextCursor, formats: Formats, count: int) -> None:
+    """What leads to the turns that are not shown."""
+    words = translate("actions", "Show {count} earlier turns").format(count=count)
+    begin_block(cursor, formats.paragraph(bottom=6), formats.small())
+    cursor.insertText(words, formats.action(f"{SCHEME}:earlier/0"))
+
+
+def read(url: QUrl) -> tuple[str, int, int]:
+    """(what is wanted, number of the reply, steps to another version) of a link that was followed."""
+    name, _, rest = url.path().partition("/")
+    number, _, step = rest.partition("/")
+    return name, _whole(number), _whole(step)
+
+
+def _write_versions(cursor: QTextCursor, formats: Formats, place: tuple[int, int], number: int, what: str) -> None:
+    index, count = place
+    if count < 2:
+        return
+    for sign, step, is_possible, hint in (
+        ("‹", -1, index > 0, translate("actions", "Older version (Alt+Left)")),
+        ("›", 1, index < count - 1, translate("actions", "Newer version (Alt+Right)")),
+    ):
+        look = formats.small()
+        if is_possible:
+            look = formats.action(f"{SCHEME}:{what}/{number}/{step}")
+            look.setToolTip(hint)
+        cursor.insertText(f"\u00a0{sign}\u00a0", look)
+        if step < 0:
+            cursor.insertText(f"{index + 1}/{count}", formats.small())
+
+
+def _write(cursor: QTextCursor, formats: Formats, words: str, path: str, hint: str) -> None:
+    look = formats.action(f"{SCHEME}:{path}")
+    look.setToolTip(hint)
+    cursor.insertText(words, look)
+    cursor.insertText(GAP, formats.small())
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.removeprefix("-").isdecimal() else 0
