@@ -1,0 +1,54 @@
+"""Joined and packed matrices give the products of the matrices they are made of."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from inference import linears
+from inference.linears import DenseLinear, join, joined_bias
+
+DTYPES = [torch.float32, torch.bfloat16, torch.float16]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("rows", "out", "columns"), [(1, 48, 33), (2, 7, 64), (9, 200, 96), (70, 33, 40)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_product_is_that_of_the_plain_layer(
+    dtype: torch.dtype, rows: int, out: int, columns: int, bias: bool
+) -> None:
+    torch.manual_seed(0)
+    layer = nn.Linear(columns, out, bias=bias, dtype=dtype).requires_grad_(False)
+    x = torch.randn(rows, columns, dtype=dtype)
+    tolerance = {"rtol": 1e-5, "atol": 1e-5} if dtype == torch.float32 else {"rtol": 0.02, "atol": 0.02}
+    torch.testing.assert_close(DenseLinear(layer.weight, layer.bias)(x), layer(x), **tolerance)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_joined_layers_lie_side_by_side(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    layers = [nn.Linear(32, out, bias=out != 24, dtype=dtype).requires_grad_(False) for out in (48, 16, 24)]
+    x = torch.randn(3, 32, dtype=dtype)
+    wanted = torch.cat([layer(x) for layer in layers], -1)
+    torch.testing.assert_close(join(layers)(x), wanted, rtol=0.02, atol=0.02)
+    assert joined_bias([layers[2]]) is None
+    assert joined_bias([layers[0]]) is layers[0].bias
+
+
+def test_without_the_private_operators_the_plain_product_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = nn.Linear(64, 48, dtype=torch.bfloat16).requires_grad_(False)
+    x = torch.randn(2, 64, dtype=torch.bfloat16)
+
+    def missing(weight: torch.Tensor) -> torch.Tensor:
+        raise AttributeError(weight)
+
+    monkeypatch.setattr(linears, "_pack", missing)
+    linears.packs.cache_clear()
+    try:
+        plain = DenseLinear(layer.weight, layer.bias)
+        assert not plain.is_packed
+        assert torch.equal(plain(x), functional.linear(x, layer.weight, layer.bias))
+    finally:
+        linears.packs.cache_clear()
