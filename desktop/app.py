@@ -15,6 +15,7 @@ from desktop.interrupts import Interrupts
 from desktop.main_window import MainWindow
 from desktop.palette import Palette, palette_for, qt_palette
 from desktop.resources import TRANSLATIONS
+from desktop.single_instance import SingleInstance
 from desktop.store import Store
 from desktop.worker import Worker, engine
 
@@ -38,13 +39,17 @@ def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[]
     app.setDesktopFileName("borrador")
     app.setStyle("Fusion")
     app.setWindowIcon(mark())
+    folder = platformdirs.user_data_path("borrador", appauthor=False)
+    instance = SingleInstance(folder)
+    if not instance.is_first():
+        return 0
     install_translation(app, QLocale())
     hints = app.styleHints()
     palette = palette_for(hints.colorScheme())
     app.setPalette(qt_palette(palette))
     worker = Worker(make_session)
-    store = Store(platformdirs.user_data_path("borrador", appauthor=False))
-    window = MainWindow(worker, choice, speculation, palette, QSettings(), store)
+    window = MainWindow(worker, choice, speculation, palette, QSettings(), Store(folder))
+    instance.asked.connect(window.come_forward)
 
     def on_scheme(scheme: Qt.ColorScheme) -> None:
         apply_palette(app, window, palette_for(scheme))
@@ -58,6 +63,7 @@ def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[]
     window.load(choice)
     status = app.exec()
     worker.close()
+    instance.close()
     if not worker.has_ended(PATIENCE_MS):
         # The thread is inside a call that nothing can interrupt (importing torch, reading weights). Everything worth
         # keeping is already written; waiting would leave a dead process behind, and destroying a running thread aborts.

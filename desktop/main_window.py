@@ -6,7 +6,7 @@ from itertools import count
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -183,6 +183,13 @@ class MainWindow(QMainWindow):
         self.chat.clear()
         self._show_conversation()
         self.composer.setFocus()
+
+    def come_forward(self) -> None:
+        """Be seen, in front of other windows."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
 
     def toggle_panel(self) -> None:
         """Open or close the rounds."""

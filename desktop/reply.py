@@ -44,7 +44,8 @@ class Reply:
     """``turn`` is the number its events carry, ``id`` what a store knows it by.
 
     ``wide`` is ``text`` with each character beyond U+FFFF as its two halves: its offsets count as Qt's do. A reply
-    that went on after it had ended keeps what was known of the parts before in ``earlier``.
+    that went on after it had ended keeps what was known of the parts before in ``earlier``. ``model`` names the model
+    of a reply that was written by another program.
     """
 
     turn: int
@@ -65,6 +66,7 @@ class Reply:
     seed: int | None = None
     earlier: tuple[Finished, ...] = ()
     is_interrupted: bool = False
+    model: str = ""
     _begun_at: int = 0
 
     @property

@@ -192,10 +192,17 @@ _MARKED = {
         "sentences",
         "The chat template of {model} ran over {seconds:.0f} seconds; choose another model.",
     ),
+    "error.interrupted": QT_TRANSLATE_NOOP("sentences", "Stopped."),
+    "error.write": QT_TRANSLATE_NOOP("sentences", "{file} cannot be written: {detail}."),
+    "error.k_too_large": QT_TRANSLATE_NOOP("sentences", "K is {k}; in this mode it can be at most {largest}."),
+    "error.not_a_token": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The text {text} is {count} tokens of this model; logit bias needs a text of one token.",
+    ),
     "error.file": QT_TRANSLATE_NOOP("sentences", "{file} cannot be read: {detail}"),
     "error.unexpected": QT_TRANSLATE_NOOP("sentences", "Something went wrong ({detail}); the chat can go on."),
 }
-TERMINAL_ONLY = ("bench.", "doctor.", "run.")
+TERMINAL_ONLY = ("bench.", "demo.", "doctor.", "run.", "terminal.")
 """What the ids begin with that the window never shows."""
 TEMPLATES = cast("dict[str, str]", _MARKED)
 """The English template of each message id; `sentence` translates it."""

@@ -27,8 +27,9 @@ def details_of(reply: Reply) -> str:
         "earlier": [_finished(one) for one in reply.earlier],
         "failure": _notice(reply.failure),
         "notes": [_notice(one) for one in reply.notes],
+        "model": reply.model,
     }
-    return json.dumps({name: value for name, value in known.items() if value not in (None, [])})
+    return json.dumps({name: value for name, value in known.items() if value not in (None, [], "")})
 
 
 def fill(reply: Reply, details: str) -> None:
@@ -36,6 +37,7 @@ def fill(reply: Reply, details: str) -> None:
     known = parsed(details)
     reply.manner = _tried(_to_manner, known.get("manner"))
     reply.seed = known["seed"] if isinstance(known.get("seed"), int) else None
+    reply.model = known["model"] if isinstance(known.get("model"), str) else ""
     reply.failure = _tried(_to_notice, known.get("failure"))
     notes = (_tried(_to_notice, one) for one in _list(known.get("notes")))
     reply.notes = tuple(one for one in notes if one is not None)

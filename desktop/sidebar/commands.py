@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
+from desktop.exchange.reading import Unknown, chats_in
+from desktop.exchange.writing import exported, imported
+from desktop.history.backup import Copying, restored, saved
 from desktop.sentences import filled
 from desktop.sidebar import menus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from PySide6.QtWidgets import QWidget
 
     from desktop.history.history import History
+    from desktop.history.trouble import Trouble
     from desktop.notice_bar import NoticeBar
     from desktop.sidebar.sidebar import Sidebar
 
@@ -31,6 +38,7 @@ class Commands(QObject):
         self._history = history
         self._notice = notice
         self._window = window
+        self._copying: Copying | None = None
         sidebar.binned.connect(self.bin)
         sidebar.wanted.connect(self._on_wanted)
 
@@ -62,9 +70,123 @@ class Commands(QObject):
 
     def cancel(self) -> None:
         """Give up what is going on."""
+        if self._copying is not None:
+            self._copying.cancel()
+            self._copying = None
+            self._notice.hide()
+
+    # Files
+
+    def export(self, chat: int | None) -> None:
+        """Ask for a file and write one chat, or all, into it."""
+        kinds = [self.tr("Chats with versions and figures (*.json)")]
+        if chat is not None:
+            kinds = [self.tr("Markdown (*.md)"), self.tr("Web page (*.html)"), "PDF (*.pdf)", *kinds]
+        title = self._history.store.chats[chat].title if chat is not None else self.tr("Chats")
+        dialog = self._dialog(self.tr("Export"), kinds, is_new=True)
+        dialog.selectFile(file_name(title or self.tr("Chat")))
+        dialog.fileSelected.connect(lambda name: self.export_to(chat, with_ending(name, dialog.selectedNameFilter())))
+
+    def export_to(self, chat: int | None, path: Path) -> None:
+        """Write one chat, or all, into a file."""
+        chats = [chat] if chat is not None else list(self._history.store.chats)
+        self._run(
+            exported(self._history.store, chats, path),
+            self.tr("Exporting: {count} messages"),
+            filled(self.tr("Exported to {file}."), file=path.name),
+        )
+
+    def ask_for_import(self) -> None:
+        """Ask for a file with chats."""
+        kinds = [self.tr("Chats of Borrador, ChatGPT or Open WebUI (*.json *.zip)"), self.tr("All files (*)")]
+        dialog = self._dialog(self.tr("Import"), kinds)
+        dialog.fileSelected.connect(lambda name: self.import_from(Path(name)))
+
+    def import_from(self, path: Path) -> None:
+        """Bring in the chats of a file."""
+        try:
+            chats = chats_in(path)
+        except Unknown as error:
+            words = {
+                "newer": self.tr("{file} was written by a newer Borrador; update, then import it."),
+                "no_json": self.tr("{file} is no export of chats: it holds no JSON."),
+            }.get(str(error), self.tr("{file} holds no chats of Borrador, ChatGPT or Open WebUI."))
+            self._notice.say(filled(words, file=path.name))
+        except OSError as error:
+            self._notice.say(filled(self.tr("{file} cannot be read: {detail}."), file=path.name, detail=error.strerror))
+        else:
+            self._bring_in(imported(self._history.store, chats), self.tr("Importing: {count} messages"))
+
+    def ask_for_backup(self) -> None:
+        """Ask for a file and copy everything into it."""
+        dialog = self._dialog(self.tr("Back up everything"), [self.tr("Backup (*.sqlite)")], is_new=True)
+        dialog.selectFile(f"borrador-{date.today().isoformat()}.sqlite")
+        dialog.fileSelected.connect(lambda name: self.back_up_to(with_ending(name, "(*.sqlite)")))
+
+    def back_up_to(self, path: Path) -> None:
+        """Copy everything into one file."""
+        done = filled(self.tr("Everything is in {file}."), file=path.name)
+        self._run(saved(self._history.store, path), self.tr("Backing up: {count} messages"), done)
+
+    def ask_for_restore(self) -> None:
+        """Ask for a backup and bring it in."""
+        dialog = self._dialog(self.tr("Restore a backup"), [self.tr("Backup (*.sqlite)"), self.tr("All files (*)")])
+        dialog.fileSelected.connect(lambda name: self.restore_from(Path(name)))
+
+    def restore_from(self, path: Path) -> None:
+        """Bring in everything of a backup that is not here."""
+        self._bring_in(restored(self._history.store, path), self.tr("Restoring: {count} messages"))
+
+    # Within
+
+    def _dialog(self, title: str, kinds: list[str], *, is_new: bool = False) -> QFileDialog:
+        dialog = QFileDialog(self._window, title)
+        mode = QFileDialog.FileMode
+        dialog.setFileMode(mode.AnyFile if is_new else mode.ExistingFile)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave if is_new else QFileDialog.AcceptMode.AcceptOpen)
+        dialog.setNameFilters(kinds)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
+
+    def _bring_in(self, steps: Iterator[int], going_on: str) -> None:
+        def done(count: int) -> str:
+            self._history.reload()
+            return filled(self.tr("{count} new messages came in."), count=count)
+
+        self._run(steps, going_on, done)
+
+    def _run(self, steps: Iterator[int], going_on: str, done: str | Callable[[int], str]) -> None:
+        """Run the steps between other things, and say how far they are and how they ended."""
+        self.cancel()
+        copying = Copying(steps, self)
+        copying.went_on.connect(
+            lambda count: self._notice.say(filled(going_on, count=count), self.tr("Cancel"), self.cancel)
+        )
+        copying.ended.connect(lambda count: self._end(done if isinstance(done, str) else done(count)))
+        copying.failed.connect(lambda trouble: self._end(self._failure(trouble)))
+        self._copying = copying
+        copying.start()
+
+    def _end(self, words: str) -> None:
+        self._copying = None
+        self._notice.say(words)
+
+    def _failure(self, trouble: Trouble) -> str:
+        words = {
+            "full": self.tr("The disk is full; free some space and try again."),
+            "damaged": self.tr("This file is no backup of Borrador, or it is damaged."),
+            "locked": self.tr("Another program holds the file; try again when it lets go."),
+        }.get(trouble.kind, self.tr("This could not be done: {detail}."))
+        return filled(words, detail=trouble.values.get("detail", ""))
 
     def _on_wanted(self, what: str, chat: int | None) -> None:
-        if what == "folder":
+        asks = {"import": self.ask_for_import, "backup": self.ask_for_backup, "restore": self.ask_for_restore}
+        if what in asks:
+            asks[what]()
+        elif what == "export":
+            self.export(chat)
+        elif what == "folder":
             self.add_folder(chat)
         elif what == "remove" and chat is not None:
             self.remove(chat)
@@ -86,3 +208,18 @@ class Commands(QObject):
         yes.clicked.connect(action)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
+
+
+def file_name(title: str) -> str:
+    """A title as a name that every file system takes."""
+    words = re.sub(r'[\x00-\x1f<>:"/\\|?*]', " ", title)
+    return " ".join(words.split()).strip(". ")[:80] or "chat"
+
+
+def with_ending(name: str, kind: str) -> Path:
+    """The path with the ending of the kind that was chosen, unless it has one that is written here."""
+    path = Path(name)
+    ending = re.search(r"\*(\.\w+)\)", kind)
+    if path.suffix.lower() in (".md", ".html", ".pdf", ".json", ".sqlite") or ending is None:
+        return path
+    return path.with_name(path.name + ending[1])

@@ -62,6 +62,7 @@ class Sidebar(QFrame):
         self.search.setClearButtonEnabled(True)
         self._glass = self.search.addAction(QIcon(), QLineEdit.ActionPosition.LeadingPosition)
         self.more = QToolButton(self)
+        self.more.setObjectName("more")
         self.more.setAccessibleName(self.tr("More for all chats"))
         self.more.setToolTip(self.tr("More for all chats"))
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

@@ -2,10 +2,157 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="es" sourcelanguage="en">
 <context>
+    <name>Commands</name>
+    <message>
+        <source>New chat</source>
+        <translation>Nueva conversación</translation>
+    </message>
+    <message>
+        <source>“{title}” is in the bin and stays there for 30 days.</source>
+        <translation>«{title}» está en la papelera y se queda ahí 30 días.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Deshacer</translation>
+    </message>
+    <message>
+        <source>Remove {count} chats for ever? This cannot be undone.</source>
+        <translation>¿Borrar {count} conversaciones para siempre? No se puede deshacer.</translation>
+    </message>
+    <message>
+        <source>Remove “{title}” for ever? This cannot be undone.</source>
+        <translation>¿Borrar «{title}» para siempre? No se puede deshacer.</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Borrar</translation>
+    </message>
+    <message>
+        <source>Chats with versions and figures (*.json)</source>
+        <translation>Conversaciones con versiones y cifras (*.json)</translation>
+    </message>
+    <message>
+        <source>Markdown (*.md)</source>
+        <translation>Markdown (*.md)</translation>
+    </message>
+    <message>
+        <source>Web page (*.html)</source>
+        <translation>Página web (*.html)</translation>
+    </message>
+    <message>
+        <source>Chats</source>
+        <translation>Conversaciones</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>Exportar</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>Conversación</translation>
+    </message>
+    <message>
+        <source>Exporting: {count} messages</source>
+        <translation>Exportando: {count} mensajes</translation>
+    </message>
+    <message>
+        <source>Exported to {file}.</source>
+        <translation>Exportado a {file}.</translation>
+    </message>
+    <message>
+        <source>Chats of Borrador, ChatGPT or Open WebUI (*.json *.zip)</source>
+        <translation>Conversaciones de Borrador, ChatGPT u Open WebUI (*.json *.zip)</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>Todos los archivos (*)</translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <translation>Importar</translation>
+    </message>
+    <message>
+        <source>{file} was written by a newer Borrador; update, then import it.</source>
+        <translation>{file} es de un Borrador más nuevo; actualiza y luego impórtalo.</translation>
+    </message>
+    <message>
+        <source>{file} is no export of chats: it holds no JSON.</source>
+        <translation>{file} no es una exportación de conversaciones: no contiene JSON.</translation>
+    </message>
+    <message>
+        <source>{file} holds no chats of Borrador, ChatGPT or Open WebUI.</source>
+        <translation>{file} no contiene conversaciones de Borrador, ChatGPT ni Open WebUI.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be read: {detail}.</source>
+        <translation>No se puede leer {file}: {detail}.</translation>
+    </message>
+    <message>
+        <source>Importing: {count} messages</source>
+        <translation>Importando: {count} mensajes</translation>
+    </message>
+    <message>
+        <source>Back up everything</source>
+        <translation>Copia de seguridad de todo</translation>
+    </message>
+    <message>
+        <source>Backup (*.sqlite)</source>
+        <translation>Copia de seguridad (*.sqlite)</translation>
+    </message>
+    <message>
+        <source>Everything is in {file}.</source>
+        <translation>Todo está en {file}.</translation>
+    </message>
+    <message>
+        <source>Backing up: {count} messages</source>
+        <translation>Copiando: {count} mensajes</translation>
+    </message>
+    <message>
+        <source>Restore a backup</source>
+        <translation>Restaurar una copia de seguridad</translation>
+    </message>
+    <message>
+        <source>Restoring: {count} messages</source>
+        <translation>Restaurando: {count} mensajes</translation>
+    </message>
+    <message>
+        <source>{count} new messages came in.</source>
+        <translation>Han entrado {count} mensajes nuevos.</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Cancelar</translation>
+    </message>
+    <message>
+        <source>The disk is full; free some space and try again.</source>
+        <translation>El disco está lleno; libera espacio e inténtalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>This file is no backup of Borrador, or it is damaged.</source>
+        <translation>Este archivo no es una copia de seguridad de Borrador o está dañado.</translation>
+    </message>
+    <message>
+        <source>Another program holds the file; try again when it lets go.</source>
+        <translation>Otro programa retiene el archivo; inténtalo de nuevo cuando lo suelte.</translation>
+    </message>
+    <message>
+        <source>This could not be done: {detail}.</source>
+        <translation>No se ha podido hacer: {detail}.</translation>
+    </message>
+</context>
+<context>
     <name>Composer</name>
     <message>
         <source>Message</source>
         <translation>Mensaje</translation>
+    </message>
+    <message>
+        <source>Asking otherwise; the other version stays.</source>
+        <translation>Preguntas de otra manera; la otra versión se conserva.</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Cancelar</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -38,6 +185,10 @@
 </context>
 <context>
     <name>Header</name>
+    <message>
+        <source>Chats</source>
+        <translation>Conversaciones</translation>
+    </message>
     <message>
         <source>New chat</source>
         <translation>Conversación nueva</translation>
@@ -120,6 +271,14 @@
         <translation>cargando</translation>
     </message>
     <message>
+        <source>At temperature 0 the same reply comes again; raise it in the settings.</source>
+        <translation>Con temperatura 0 la respuesta será la misma; súbela en los ajustes.</translation>
+    </message>
+    <message>
+        <source>With a fixed seed the same reply comes again; empty it in the settings.</source>
+        <translation>Con una semilla fija la respuesta será la misma; vacíala en los ajustes.</translation>
+    </message>
+    <message>
         <source>stopping</source>
         <translation>deteniendo</translation>
     </message>
@@ -177,6 +336,20 @@
     <message>
         <source>Name of the model, as owner/name or owner/name@revision:</source>
         <translation>Nombre del modelo, como propietario/nombre o propietario/nombre@revisión:</translation>
+    </message>
+</context>
+<context>
+    <name>NoticeBar</name>
+    <message>
+        <source>Close the notice</source>
+        <translation>Cerrar el aviso</translation>
+    </message>
+</context>
+<context>
+    <name>Painting</name>
+    <message>
+        <source>New name</source>
+        <translation>Nombre nuevo</translation>
     </message>
 </context>
 <context>
@@ -290,6 +463,61 @@
     </message>
 </context>
 <context>
+    <name>Sidebar</name>
+    <message>
+        <source>Search</source>
+        <translation>Buscar</translation>
+    </message>
+    <message>
+        <source>Search titles and messages</source>
+        <translation>Buscar en títulos y mensajes</translation>
+    </message>
+    <message>
+        <source>Search titles and messages (Ctrl+K)</source>
+        <translation>Buscar en títulos y mensajes (Ctrl+K)</translation>
+    </message>
+    <message>
+        <source>More for all chats</source>
+        <translation>Más para todas las conversaciones</translation>
+    </message>
+    <message>
+        <source>The chats cannot be searched now.</source>
+        <translation>Ahora no se puede buscar en las conversaciones.</translation>
+    </message>
+    <message>
+        <source>Nothing found.</source>
+        <translation>No se ha encontrado nada.</translation>
+    </message>
+    <message>
+        <source>Chats stay here for 30 days.</source>
+        <translation>Las conversaciones se quedan aquí 30 días.</translation>
+    </message>
+    <message>
+        <source>Archived chats</source>
+        <translation>Conversaciones archivadas</translation>
+    </message>
+    <message>
+        <source>Bin</source>
+        <translation>Papelera</translation>
+    </message>
+    <message>
+        <source>Back to the chats</source>
+        <translation>Volver a las conversaciones</translation>
+    </message>
+    <message>
+        <source>Chats are listed here as soon as something is asked.</source>
+        <translation>Las conversaciones aparecen aquí en cuanto se pregunta algo.</translation>
+    </message>
+    <message>
+        <source>No chat is archived.</source>
+        <translation>No hay conversaciones archivadas.</translation>
+    </message>
+    <message>
+        <source>The bin is empty.</source>
+        <translation>La papelera está vacía.</translation>
+    </message>
+</context>
+<context>
     <name>StatusBar</name>
     <message>
         <source>State</source>
@@ -334,20 +562,12 @@
         <translation>Ir al texto más reciente</translation>
     </message>
     <message>
-        <source>You</source>
-        <translation>Tú</translation>
+        <source>interrupted</source>
+        <translation>interrumpida</translation>
     </message>
     <message>
         <source>{count} more characters are sent but not shown</source>
         <translation>Se envían {count} caracteres más que no se muestran</translation>
-    </message>
-    <message>
-        <source>Copy</source>
-        <translation>Copiar</translation>
-    </message>
-    <message>
-        <source>Again</source>
-        <translation>Otra vez</translation>
     </message>
 </context>
 <context>
@@ -374,10 +594,91 @@
     </message>
 </context>
 <context>
+    <name>_List</name>
+    <message>
+        <source>Chats</source>
+        <translation>Conversaciones</translation>
+    </message>
+</context>
+<context>
     <name>_ModelButton</name>
     <message>
         <source>Model: {name}</source>
         <translation>Modelo: {name}</translation>
+    </message>
+</context>
+<context>
+    <name>actions</name>
+    <message>
+        <source>Copy</source>
+        <translation>Copiar</translation>
+    </message>
+    <message>
+        <source>Ask otherwise; this version stays</source>
+        <translation>Preguntar de otra manera; esta versión se conserva</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>Editar</translation>
+    </message>
+    <message>
+        <source>Another reply; this one stays (Ctrl+R)</source>
+        <translation>Otra respuesta; esta se conserva (Ctrl+R)</translation>
+    </message>
+    <message>
+        <source>Again</source>
+        <translation>Otra vez</translation>
+    </message>
+    <message>
+        <source>Let the reply go on where it ended</source>
+        <translation>Que la respuesta siga donde terminó</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>Continuar</translation>
+    </message>
+    <message>
+        <source>A new chat with everything up to here</source>
+        <translation>Una conversación nueva con todo hasta aquí</translation>
+    </message>
+    <message>
+        <source>Branch</source>
+        <translation>Ramificar</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation>Tú</translation>
+    </message>
+    <message>
+        <source>Show {count} earlier turns</source>
+        <translation>Mostrar {count} turnos anteriores</translation>
+    </message>
+    <message>
+        <source>Older version (Alt+Left)</source>
+        <translation>Versión anterior (Alt+Izquierda)</translation>
+    </message>
+    <message>
+        <source>Newer version (Alt+Right)</source>
+        <translation>Versión siguiente (Alt+Derecha)</translation>
+    </message>
+</context>
+<context>
+    <name>exchange</name>
+    <message>
+        <source>Reply</source>
+        <translation>Respuesta</translation>
+    </message>
+    <message>
+        <source>seed {seed}</source>
+        <translation>semilla {seed}</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>Conversación</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation>Tú</translation>
     </message>
 </context>
 <context>
@@ -405,6 +706,167 @@
     <message>
         <source>self-draft {bits:.0f}-bit</source>
         <translation>autoborrador de {bits:.0f} bits</translation>
+    </message>
+</context>
+<context>
+    <name>history</name>
+    <message>
+        <source>Another program holds the history in {folder}; what you write now is kept and stored when it lets go.</source>
+        <translation>Otro programa retiene el historial de {folder}; lo que escribas ahora se conserva y se guarda cuando lo suelte.</translation>
+    </message>
+    <message>
+        <source>The disk with {folder} is full; free some space, and what you write now is stored then.</source>
+        <translation>El disco de {folder} está lleno; libera espacio y lo que escribas ahora se guardará entonces.</translation>
+    </message>
+    <message>
+        <source>The history in {folder} cannot be written ({detail}); what you write now is lost at the end unless that changes or you export it.</source>
+        <translation>No se puede escribir en el historial de {folder} ({detail}); lo que escribas ahora se perderá al salir si eso no cambia o no lo exportas.</translation>
+    </message>
+    <message>
+        <source>The history in {folder} cannot be read ({detail}); nothing in it is changed, and what you write now is lost at the end unless that changes or you export it.</source>
+        <translation>No se puede leer el historial de {folder} ({detail}); no se cambia nada en él, y lo que escribas ahora se perderá al salir si eso no cambia o no lo exportas.</translation>
+    </message>
+    <message>
+        <source>The history was damaged; {count} messages were saved, and the damaged file is kept as {file}.</source>
+        <translation>El historial estaba dañado; se han salvado {count} mensajes y el archivo dañado se conserva como {file}.</translation>
+    </message>
+    <message>
+        <source>The history in {folder} is damaged ({detail}); restore a backup or start again.</source>
+        <translation>El historial de {folder} está dañado ({detail}); restaura una copia de seguridad o vuelve a empezar.</translation>
+    </message>
+    <message>
+        <source>The history was empty; {count} messages came back from a backup, and the file is kept as {file}.</source>
+        <translation>El historial estaba vacío; {count} mensajes han vuelto de una copia de seguridad y el archivo se conserva como {file}.</translation>
+    </message>
+    <message>
+        <source>The history in {folder} is of a newer Borrador and stays as it is; until you update, chats are kept beside it.</source>
+        <translation>El historial de {folder} es de un Borrador más nuevo y se queda como está; hasta que actualices, las conversaciones se guardan a su lado.</translation>
+    </message>
+    <message>
+        <source>The history had a problem ({detail}); it is tried again every second.</source>
+        <translation>El historial ha tenido un problema ({detail}); se vuelve a intentar cada segundo.</translation>
+    </message>
+</context>
+<context>
+    <name>menus</name>
+    <message>
+        <source>Chats</source>
+        <translation>Conversaciones</translation>
+    </message>
+    <message>
+        <source>Archived chats</source>
+        <translation>Conversaciones archivadas</translation>
+    </message>
+    <message>
+        <source>Bin</source>
+        <translation>Papelera</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation>Carpeta nueva…</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>Importar…</translation>
+    </message>
+    <message>
+        <source>Export all…</source>
+        <translation>Exportar todo…</translation>
+    </message>
+    <message>
+        <source>Back up everything…</source>
+        <translation>Copia de seguridad de todo…</translation>
+    </message>
+    <message>
+        <source>Restore a backup…</source>
+        <translation>Restaurar una copia de seguridad…</translation>
+    </message>
+    <message>
+        <source>Empty the bin…</source>
+        <translation>Vaciar la papelera…</translation>
+    </message>
+    <message>
+        <source>Put back</source>
+        <translation>Recuperar</translation>
+    </message>
+    <message>
+        <source>Remove for ever…</source>
+        <translation>Borrar para siempre…</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>Cambiar el nombre</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>Desfijar</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>Fijar</translation>
+    </message>
+    <message>
+        <source>Take out of the archive</source>
+        <translation>Sacar del archivo</translation>
+    </message>
+    <message>
+        <source>Archive</source>
+        <translation>Archivar</translation>
+    </message>
+    <message>
+        <source>Folder</source>
+        <translation>Carpeta</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>Ninguna</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>Exportar…</translation>
+    </message>
+    <message>
+        <source>Move to the bin</source>
+        <translation>Mover a la papelera</translation>
+    </message>
+    <message>
+        <source>Remove the folder, keep its chats</source>
+        <translation>Quitar la carpeta y conservar sus conversaciones</translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation>Carpeta nueva</translation>
+    </message>
+    <message>
+        <source>Name of the folder:</source>
+        <translation>Nombre de la carpeta:</translation>
+    </message>
+</context>
+<context>
+    <name>sections</name>
+    <message>
+        <source>Pinned</source>
+        <translation>Fijadas</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>Nueva conversación</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>Hoy</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>Ayer</translation>
+    </message>
+    <message>
+        <source>Last 7 days</source>
+        <translation>Últimos 7 días</translation>
+    </message>
+    <message>
+        <source>Last 30 days</source>
+        <translation>Últimos 30 días</translation>
     </message>
 </context>
 <context>
@@ -728,6 +1190,22 @@
     <message>
         <source>The chat template of {model} ran over {seconds:.0f} seconds; choose another model.</source>
         <translation>La plantilla de conversación de {model} ha tardado más de {seconds:.0f} segundos; elige otro modelo.</translation>
+    </message>
+    <message>
+        <source>Stopped.</source>
+        <translation>Detenido.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be written: {detail}.</source>
+        <translation>No se puede escribir {file}: {detail}.</translation>
+    </message>
+    <message>
+        <source>K is {k}; in this mode it can be at most {largest}.</source>
+        <translation>K es {k}; en este modo puede ser como mucho {largest}.</translation>
+    </message>
+    <message>
+        <source>The text {text} is {count} tokens of this model; logit bias needs a text of one token.</source>
+        <translation>El texto {text} son {count} tokens de este modelo; el sesgo necesita un texto de un solo token.</translation>
     </message>
     <message>
         <source>{file} cannot be read: {detail}</source>

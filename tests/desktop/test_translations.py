@@ -82,4 +82,4 @@ def test_the_window_in_spanish(stage: MakeStage, spanish: None) -> None:
     assert one.window.composer.button.text() == "Enviar"
     assert "58 tok/s · inicio 0,2 s" in one.page
     assert "autoborrador de 3 bits · K 3" in one.page
-    assert "Copiar    Otra vez" in one.page
+    assert "Copiar    Editar    Otra vez    Ramificar" in one.page

@@ -1,0 +1,124 @@
+"""Chats as JSON: the whole tree with settings, seeds and figures. What is written is read back the same."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from desktop.exchange.whole import Whole
+from desktop.history.copying import to_record
+from desktop.history.details import parsed
+from desktop.history.records import ChatRecord, MessageRecord
+from desktop.plain_text import storable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+FORMAT = "borrador-chats"
+VERSION = 1
+_CHAT = {"pinned": "is_pinned", "archived": "is_archived", "named": "is_named"}
+
+
+def pieces(chats: Iterable[Whole]) -> Iterator[str]:
+    """The text of the file, a chat at a time. Ids are texts: other programs cannot hold numbers of this size."""
+    yield f'{{"format": "{FORMAT}", "version": {VERSION}, "chats": ['
+    comma = "\n"
+    for one in chats:
+        yield comma + json.dumps(_to_json(one), indent=1)
+        comma = ",\n"
+    yield "\n]}\n"
+
+
+def chats(data: Any) -> Iterator[Whole]:
+    """The chats of parsed JSON; what is no chat of ours is left out."""
+    for one in _list(data.get("chats") if isinstance(data, dict) else None):
+        read = _from_json(one) if isinstance(one, dict) else None
+        if read is not None:
+            yield read
+
+
+def _to_json(one: Whole) -> dict[str, Any]:
+    chat = one.chat
+    return {
+        "id": str(chat.id),
+        "title": chat.title,
+        "created": chat.created,
+        "changed": chat.changed,
+        "system": chat.system,
+        **{name: getattr(chat, attribute) for name, attribute in _CHAT.items()},
+        "binned": chat.binned,
+        "folder": one.folder,
+        "shown": _text(chat.shown),
+        "messages": [
+            {
+                "id": str(message.id),
+                "parent": _text(message.parent),
+                "role": message.role,
+                "text": message.text,
+                "created": message.created,
+                "state": message.state,
+                "shown": _text(message.shown),
+                "details": parsed(message.details),
+            }
+            for message in one.messages
+        ],
+    }
+
+
+def _from_json(given: dict[str, Any]) -> Whole | None:
+    chat = to_record(
+        ChatRecord,
+        {
+            "id": _number(given.get("id")),
+            "title": _clean(given.get("title")),
+            "created": given.get("created"),
+            "changed": given.get("changed", given.get("created")),
+            "shown": _number(given.get("shown")),
+            "system": _clean(given.get("system")) or "",
+            "binned": given.get("binned"),
+            **{attribute: bool(given.get(name)) for name, attribute in _CHAT.items()},
+        },
+    )
+    if not isinstance(chat, ChatRecord):
+        return None
+    messages = (_message(one, chat.id) for one in _list(given.get("messages")) if isinstance(one, dict))
+    return Whole(chat, tuple(one for one in messages if one is not None), _clean(given.get("folder")) or "")
+
+
+def _message(given: dict[str, Any], chat: int) -> MessageRecord | None:
+    state = given.get("state", "over")
+    record = to_record(
+        MessageRecord,
+        {
+            "id": _number(given.get("id")),
+            "chat": chat,
+            "parent": _number(given.get("parent")),
+            "role": given.get("role"),
+            "text": _clean(given.get("text")),
+            "created": given.get("created"),
+            "state": "interrupted" if state == "writing" else state,
+            "shown": _number(given.get("shown")),
+            "details": json.dumps(given.get("details") or {}),
+        },
+    )
+    return record if isinstance(record, MessageRecord) else None
+
+
+def _text(number: int | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def _number(text: Any) -> int | None:
+    try:
+        number = int(text)
+    except (TypeError, ValueError):
+        return None
+    return number if -(2**63) < number < 2**63 else None
+
+
+def _clean(text: Any) -> str | None:
+    return storable(text) if isinstance(text, str) else None
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

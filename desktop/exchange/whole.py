@@ -1,0 +1,82 @@
+"""A chat with all its messages, as it goes out and comes in. Knows no file format."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from desktop.conversation import Conversation
+from desktop.history.trees import nodes_of, record_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from desktop.history.records import ChatRecord, MessageRecord
+    from desktop.store import Store
+
+IDS_A_SECOND = 1_000_000 << 11
+LAST_SECOND = 4_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """``folder`` is the name of the folder the chat is in, or empty."""
+
+    chat: ChatRecord
+    messages: tuple[MessageRecord, ...]
+    folder: str = ""
+
+
+def whole(store: Store, chat: int) -> Whole:
+    """A chat as it is stored. Raises Unavailable."""
+    record = store.chats[chat]
+    folder = store.folders.get(record.folder) if record.folder is not None else None
+    return Whole(record, tuple(store.messages(chat)), folder.name if folder else "")
+
+
+def shown_path(one: Whole) -> Conversation:
+    """The chat as a conversation, of which the turns that were on the page can be read."""
+    conversation = Conversation()
+    ids = iter(range(-1, -(2**62), -1))
+    nodes = nodes_of(one.messages, lambda: next(ids))
+    conversation.grow(nodes, one.chat.shown, {message.id for message in one.messages})
+    return conversation
+
+
+def tidied(one: Whole, new_id: Callable[[], int]) -> Whole:
+    """The same with a message between any two of one role, so that it can be gone on with."""
+    nodes = nodes_of(one.messages, new_id)
+    if len(nodes) == len(one.messages):
+        return one
+    given = {message.id: message for message in one.messages}
+    messages = []
+    for record in (record_of(node, one.chat.id) for node in nodes):
+        known = given.get(record.id)
+        messages.append(replace(known, parent=record.parent, shown=record.shown) if known else record)
+    return replace(one, messages=tuple(messages))
+
+
+def moved(one: Whole, new_id: Callable[[], int]) -> Whole:
+    """A copy under ids of its own."""
+    chat = new_id()
+    ids = {message.id: new_id() for message in one.messages}
+    messages = tuple(
+        replace(
+            message,
+            id=ids[message.id],
+            chat=chat,
+            parent=ids.get(message.parent) if message.parent is not None else None,
+            shown=ids.get(message.shown) if message.shown is not None else None,
+        )
+        for message in one.messages
+    )
+    shown = ids.get(one.chat.shown) if one.chat.shown is not None else None
+    return replace(one, chat=replace(one.chat, id=chat, shown=shown), messages=messages)
+
+
+def lasting_id(created: float, *names: str) -> int:
+    """An id that is the same whenever the same thing is imported, and lies where its time belongs."""
+    digest = hashlib.sha256("\0".join(names).encode("utf-8", "surrogatepass")).digest()
+    second = int(min(max(created, 0.0), LAST_SECOND))
+    return second * IDS_A_SECOND + int.from_bytes(digest[:8], "big") % IDS_A_SECOND
