@@ -130,6 +130,7 @@ class Engine:
         limit = min(len(prompt) + max_new_tokens, self.cache.context)
         if self.cache.length != len(ids) - 1:
             raise ValueError("decode comes behind a whole prefill")
+        self._ids = ids  # grows with the reply; what is valid of it, the cache knows
         stopped = None if len(ids) < limit else "context"
         while stopped is None:
             largest = min(limit - len(ids) - 1, self.width.largest - 1)
@@ -152,7 +153,6 @@ class Engine:
             # The last kept token stays without a slot: it is the next root, or the end.
             self.cache.commit([0, *(node + 1 for node in verdict.path)][: len(kept)])
             ids.extend(kept)
-            self._ids = ids[:-1]
             last: Origin = "plain" if not draft.tokens else ("bonus" if verdict.full else "correction")
             hits: list[Origin] = ["accepted"] * len(verdict.path)
             outcome = Outcome(
