@@ -7,6 +7,7 @@ the next reply works. torch is imported by the first load, not with this module.
 from __future__ import annotations
 
 import gc
+import os
 import secrets
 import time
 from typing import TYPE_CHECKING, Literal
@@ -48,6 +49,9 @@ class Session:
         """Let the old model go and load another; ends with Loaded or LoadFailed."""
         self.close()
         yield LoadProgress(Notice("load.libraries"))
+        # Read by OpenMP when torch is imported. Threads that spin at every barrier are ten times slower as soon as
+        # anything else, the window's own thread included, wants one of few cores.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         from inference.loading import prepare
 
         try:
