@@ -6,7 +6,6 @@ Knows nothing of Qt.
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -15,9 +14,10 @@ from desktop.history import finding
 from desktop.history.copying import read_kind, to_record, upsert
 from desktop.history.opening import NAME, Opened, open_history, rescue
 from desktop.history.records import ChatRecord, FolderRecord, Ids, MessageRecord, columns, values
-from desktop.history.trouble import Trouble, kind_of
+from desktop.history.trouble import FAULTS, Trouble, kind_of
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable
     from pathlib import Path
     from typing import TypeVar
@@ -127,7 +127,7 @@ class Store:
             return False
         try:
             self._write(self._connection, is_lasting)
-        except sqlite3.Error as error:
+        except FAULTS as error:
             return self._after(error) and self.save(is_lasting=is_lasting)
         if self.trouble is not None and not self.trouble.is_over:
             self.trouble = None
@@ -136,10 +136,8 @@ class Store:
     def retry(self) -> bool:
         """Open the file anew if it could not be read or written, and write what waits; True if all is well now."""
         if self._connection is None or not self._is_writable:
-            opened = open_history(self.folder)
-            if opened.connection is None or not opened.is_writable:
-                if opened.connection is not None:
-                    opened.connection.close()
+            opened = open_history(self.folder, is_retry=True)
+            if opened.connection is None:
                 self.trouble = opened.trouble
                 return False
             self._take(opened)
@@ -153,7 +151,7 @@ class Store:
         """Write what waits and let go of the file; False if something could not be written."""
         is_well = self.retry()
         if self._connection is not None:
-            with suppress(sqlite3.Error):
+            with suppress(*FAULTS):
                 self._connection.close()
             self._connection = None
         return is_well
@@ -170,7 +168,7 @@ class Store:
             self._read_chats()
             if self._is_writable:
                 self._connection.execute("UPDATE message SET state = 'interrupted' WHERE state = 'writing'")
-        except sqlite3.Error as error:
+        except FAULTS as error:
             if not self._after(error):
                 return
         old = [one.id for one in self.chats.values() if one.binned and one.binned < self._now() - BIN_SECONDS]
@@ -220,15 +218,15 @@ class Store:
         """What ``read`` gives, at the second try if the file was found damaged. Raises Unavailable."""
         try:
             return read()
-        except sqlite3.Error as error:
+        except FAULTS as error:
             if not self._after(error):
                 raise Unavailable(self.trouble or Trouble("unexpected", {"detail": str(error)})) from error
         try:
             return read()
-        except sqlite3.Error as error:
+        except FAULTS as error:
             raise Unavailable(Trouble("unexpected", {"detail": str(error)})) from error
 
-    def _after(self, error: sqlite3.Error) -> bool:
+    def _after(self, error: Exception) -> bool:
         """Note what went wrong; True if it has been put right."""
         kind = kind_of(error)
         self.trouble = Trouble(kind, {"folder": str(self.folder), "detail": " ".join(str(error).split())})
@@ -241,7 +239,7 @@ class Store:
         self._connection = None
         try:
             self._take(rescue(path))
-        except (sqlite3.Error, OSError) as second:
+        except (*FAULTS, OSError) as second:
             self._is_writable = False
             self.trouble = Trouble(kind_of(second), {"folder": str(self.folder), "detail": str(second)})
             return False

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from desktop.history.copying import read_all, writing
 from desktop.history.opening import BACKUPS, connect, stamp
 from desktop.history.schema import WITHOUT_INDEX, bring_up_to_date, version_of
-from desktop.history.trouble import Damaged, Trouble, kind_of
+from desktop.history.trouble import FAULTS, Damaged, Trouble, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,7 +57,7 @@ def restored(store: Store, path: Path) -> Iterator[int]:
     with closing(connect(path, "ro")) as source:
         try:
             version = version_of(source)
-        except sqlite3.DatabaseError as error:
+        except FAULTS as error:
             raise Damaged("no database") from error
         if version < 1:
             raise Damaged("no history")

@@ -218,10 +218,13 @@ class History(QObject):
             self._retry_timer.start()
 
     def _retry(self) -> None:
-        could_read = bool(self.store.chats) or self.store.trouble is None
+        was_open = self.store.is_writable
+        begun = time.perf_counter()
         self.store.retry()
+        spent_ms = 1000 * (time.perf_counter() - begun)
+        self._retry_timer.setInterval(round(max(RETRY_MS, SHARE_OF_TIME * spent_ms)))
         self._settle()
-        if not could_read and self.store.chats:
+        if self.store.is_writable and not was_open:
             self.changed.emit()
 
     def _begin_daily(self) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from desktop.history import salvage
 from desktop.history.copying import read_all, write_all
 from desktop.history.schema import NEWEST, bring_up_to_date, version_of
-from desktop.history.trouble import Damaged, Trouble, kind_of
+from desktop.history.trouble import FAULTS, Damaged, Trouble, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,15 +41,18 @@ class Opened:
     trouble: Trouble | None = None
 
 
-def open_history(folder: Path) -> Opened:
-    """Open the chats kept in ``folder``; makes it if need be. Never raises for what is wrong with files."""
+def open_history(folder: Path, *, is_retry: bool = False) -> Opened:
+    """Open the chats kept in ``folder``; makes it if need be. Never raises for what is wrong with files.
+
+    A retry that does not succeed has no connection: the copy that was read at first is still there.
+    """
     path = folder / NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _finish_rescue(path)
         connection = _checked(path)
-    except (sqlite3.Error, OSError, Damaged) as error:
-        return _despite(path, error)
+    except (*FAULTS, OSError, Damaged) as error:
+        return _despite(path, error, is_retry)
     version = version_of(connection)
     if version > NEWEST:
         connection.close()
@@ -60,9 +63,9 @@ def open_history(folder: Path) -> Opened:
                 back_up(connection, folder, f"before-version-{NEWEST}-from-{version}")
             bring_up_to_date(connection)
         _take_in(connection, folder)
-    except (sqlite3.Error, OSError) as error:
+    except (*FAULTS, OSError) as error:
         connection.close()
-        return _despite(path, error)
+        return _despite(path, error, is_retry)
     return Opened(connection, True)
 
 
@@ -88,7 +91,7 @@ def rescue(path: Path) -> Opened:
             bring_up_to_date(target)
             found = write_all(target, salvage.records(copy))
             for backup in backups[:1]:
-                with suppress(sqlite3.Error):
+                with suppress(*FAULTS):
                     found += write_all(target, salvage.records(_copied(backup, work)), only_new=True)
             salvage.adopt_orphans(target)
     for source, goal in ((_wal(path), _wal(aside)), (path, aside)):
@@ -121,6 +124,8 @@ def _checked(path: Path) -> sqlite3.Connection:
     is_there = path.exists()
     if is_there and path.stat().st_size == 0:
         raise Damaged("the file is empty")
+    if is_there and not _is_readable_form(path):
+        raise Damaged("the header is not one of ours")
     if is_there and not os.access(path, os.W_OK):
         raise PermissionError(13, os.strerror(13), str(path))
     connection = connect(path)
@@ -138,6 +143,13 @@ def _checked(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _is_readable_form(path: Path) -> bool:
+    """Whether the header names a file format that there is; SQLite takes any other for one it may not write."""
+    with path.open("rb") as file:
+        header = file.read(100)
+    return len(header) == 100 and set(header[18:20]) <= {1, 2}
+
+
 def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -145,22 +157,22 @@ def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
     return connection
 
 
-def _despite(path: Path, error: Exception) -> Opened:
+def _despite(path: Path, error: Exception, is_retry: bool) -> Opened:
     """The best that can be done after opening failed."""
     kind = kind_of(error)
     values: dict[str, str | int] = {"folder": str(path.parent), "detail": _detail(error)}
     if kind == "damaged":
         try:
             return rescue(path)
-        except (sqlite3.Error, OSError) as second:
+        except (*FAULTS, OSError) as second:
             kind = kind_of(second)
             values["detail"] = _detail(second)
             kind = "unreadable" if kind == "damaged" else kind
-    if kind in ("locked", "unexpected"):
+    if is_retry or kind in ("locked", "unexpected"):
         return Opened(None, False, Trouble(kind, values))
     try:
         return Opened(_copy_in_memory(path), False, Trouble(kind, values))
-    except (sqlite3.Error, OSError, Damaged):
+    except (*FAULTS, OSError, Damaged):
         is_there = _is_there(path)
         return Opened(None, False, Trouble("unreadable" if is_there and kind == "unwritable" else kind, values))
 
@@ -191,7 +203,7 @@ def _beside_newer(folder: Path, version: int) -> Opened:
     try:
         connection = _checked(folder / f"history-version-{NEWEST}.sqlite")
         bring_up_to_date(connection)
-    except (sqlite3.Error, OSError, Damaged) as error:
+    except (*FAULTS, OSError, Damaged) as error:
         return Opened(None, False, Trouble(kind_of(error), {"folder": str(folder), "detail": _detail(error)}))
     return Opened(connection, True, trouble)
 

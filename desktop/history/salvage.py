@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from desktop.history import pages
 from desktop.history.copying import read_kind, to_record, write_all
 from desktop.history.records import KINDS, ChatRecord, MessageRecord, columns
+from desktop.history.trouble import FAULTS
 from desktop.titles import title_of
 
 if TYPE_CHECKING:
@@ -27,17 +28,17 @@ def records(path: Path) -> Iterator[Record]:
     """Every record that can be read, each once; folders and chats may come after messages. Writes to ``path``."""
     seen: dict[str, set[int]] = {kind.table: set() for kind in KINDS}
     is_whole = True
-    with suppress(sqlite3.Error), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with suppress(*FAULTS), closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         for kind in KINDS:
             try:
                 for record in read_kind(connection, kind):
                     seen[kind.table].add(record.id)
                     yield record
-            except sqlite3.Error:
+            except FAULTS:
                 is_whole = False
         is_whole = is_whole and _is_sound(connection)
-        with suppress(sqlite3.Error):
+        with suppress(*FAULTS):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     if is_whole and seen["chat"]:
         return
@@ -61,7 +62,7 @@ def adopt_orphans(connection: sqlite3.Connection) -> None:
 def _is_sound(connection: sqlite3.Connection) -> bool:
     try:
         return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
-    except sqlite3.Error:
+    except FAULTS:
         return False
 
 

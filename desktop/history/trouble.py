@@ -22,6 +22,8 @@ _PRIMARY: dict[int, Kind] = {
     sqlite3.SQLITE_MISMATCH: "damaged",
 }
 SHORT_READ = 522
+FAULTS = (sqlite3.Error, UnicodeError)
+"""What a damaged file makes the database raise: names and messages of its own may no longer be text, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Damaged(Exception):
 
 def kind_of(error: Exception) -> Kind:
     """What an error of SQLite or of the file system means."""
-    if isinstance(error, Damaged):
+    if isinstance(error, Damaged | UnicodeError):
         return "damaged"
     if isinstance(error, OSError):
         return "full" if error.errno == 28 else "unwritable"
