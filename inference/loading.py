@@ -159,7 +159,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         parameters=model.parameters,
         context=cache.context,
         device=device.type,
-        device_name=torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {threads} threads",
+        device_name=torch.cuda.get_device_name() if device.type == "cuda" else "CPU",
         dtype=name,
         threads=threads,
         drafter=drafter.name,
