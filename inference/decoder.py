@@ -32,6 +32,10 @@ JOINED: Mapping[str, tuple[str, ...]] = {
 """What the joined matrices are called in the module, and the ones they are made of."""
 
 
+FEW_ROWS = 16
+"""Passes of up to this many rows are drafts and steps, where the number of operations is what counts."""
+
+
 def refusal(model: Any) -> str | None:
     """Which part of a transformers model only the reference forward can compute, in a word; None when there is none."""
     if type(model).__name__ not in FAMILIES:
@@ -75,17 +79,35 @@ def pack(model: Any) -> Iterator[tuple[int, int]]:
     yield len(places), len(places)
 
 
+class _Norm:
+    """Root mean square norm over the last dimension."""
+
+    def __init__(self, weight: torch.Tensor, eps: float) -> None:
+        self._weight = weight
+        self._eps = eps
+        # On the CPU PyTorch makes a root mean square norm of nine operations and a layer norm of one. A row beside its
+        # negative has mean zero, so its layer norm is the row's root mean square norm.
+        self._both = torch.stack([weight, weight]) if weight.device.type == "cpu" else None
+        self._signs = weight.new_tensor([[1.0], [-1.0]])
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        if self._both is None or x.shape[0] > FEW_ROWS:
+            return torch.rms_norm(x, self._weight.shape, self._weight, self._eps)
+        both = x.unsqueeze(-2) * self._signs
+        return torch.layer_norm(both, self._both.shape, self._both, None, self._eps).select(-2, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class _Layer:
     """One block. ``window`` is how many positions it sees, None all; norms of queries and keys may be missing."""
 
     window: int | None
-    before_attention: torch.Tensor
+    before_attention: _Norm
     qkv: Callable[[torch.Tensor], torch.Tensor]
-    query_norm: torch.Tensor | None
-    key_norm: torch.Tensor | None
+    query_norm: _Norm | None
+    key_norm: _Norm | None
     output: Callable[[torch.Tensor], torch.Tensor]
-    before_mlp: torch.Tensor
+    before_mlp: _Norm
     gate_up: Callable[[torch.Tensor], torch.Tensor]
     down: Callable[[torch.Tensor], torch.Tensor]
 
@@ -102,11 +124,10 @@ class Decoder:
         self._heads = config.num_attention_heads
         self._key_heads = config.num_key_value_heads
         self._head_dim = attention.head_dim
-        self._eps = config.rms_norm_eps
         self._embedding = body.embed_tokens.weight
         self._rotary = body.rotary_emb
         self._activation = body.layers[0].mlp.act_fn.forward
-        self._norm = body.norm.weight
+        self._norm = _norm(body.norm)
         self._head = model.lm_head.forward
         self.kernels = "decoder packed" if getattr(model.lm_head, "is_packed", False) else "decoder"
         self._layers = [_layer(layer, _window(config, index)) for index, layer in enumerate(body.layers)]
@@ -121,34 +142,28 @@ class Decoder:
         rotary = self._rotary_rows(rows)
         masks = {window: self._mask(rows, window) for window in self._windows}
         x = functional.embedding(rows.tokens, embedding)
-        count, width = x.shape
-        shape = (width,)
+        count = x.shape[0]
         for layer, (new_keys, new_values, keys, values) in zip(
             self._layers, cache.layers_at(rows.first, used, rows.span), strict=True
         ):
-            # Attention: queries and keys of a row lie side by side and are turned together.
-            normed = functional.rms_norm(x, shape, layer.before_attention, self._eps)
-            qkv = layer.qkv(normed).view(count, heads + 2 * key_heads, self._head_dim)
+            # Queries and keys of a row lie side by side and are turned together.
+            qkv = layer.qkv(layer.before_attention(x)).view(count, heads + 2 * key_heads, self._head_dim)
             turned = self._turn(qkv[:, : heads + key_heads], layer, rotary)
             new_keys.copy_(turned[:used, heads:].transpose(0, 1))
             new_values.copy_(qkv[:used, heads + key_heads :].transpose(0, 1))
             attended = self._attend(turned[:, :heads], keys, values, masks[layer.window])
-            x = x + layer.output(attended)
-            # MLP
-            normed = functional.rms_norm(x, shape, layer.before_mlp, self._eps)
-            gate, up = layer.gate_up(normed).chunk(2, -1)
-            x = x + layer.down(self._activation(gate) * up)
+            x = layer.output(attended).add_(x)
+            gate, up = layer.gate_up(layer.before_mlp(x)).chunk(2, -1)
+            x = layer.down(self._activation(gate).mul_(up)).add_(x)
         x = x[used - 1 : used] if last_only else x[:used]
-        logits: torch.Tensor = self._head(functional.rms_norm(x, shape, self._norm, self._eps))
+        logits: torch.Tensor = self._head(self._norm(x))
         return logits
 
     def _turn(self, both: torch.Tensor, layer: _Layer, rotary: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
         """Rotary embedding of queries and keys [rows, heads, head_dim], behind their norms where there are some."""
         if layer.query_norm is not None and layer.key_norm is not None:
-            shape = (self._head_dim,)
-            queries = functional.rms_norm(both[:, : self._heads], shape, layer.query_norm, self._eps)
-            keys = functional.rms_norm(both[:, self._heads :], shape, layer.key_norm, self._eps)
-            both = torch.cat([queries, keys], 1)
+            heads = self._heads
+            both = torch.cat([layer.query_norm(both[:, :heads]), layer.key_norm(both[:, heads:])], 1)
         cos, sin = rotary
         return torch.addcmul(both * cos, both.roll(self._head_dim // 2, -1), sin)
 
@@ -197,17 +212,21 @@ def _window(config: Any, index: int) -> int | None:
     return window if kinds is None or kinds[index] == "sliding_attention" else None
 
 
+def _norm(module: Any) -> _Norm:
+    return _Norm(module.weight, module.variance_epsilon)
+
+
 def _layer(layer: Any, window: int | None) -> _Layer:
     attention, mlp = layer.self_attn, layer.mlp
     query_norm, key_norm = getattr(attention, "q_norm", None), getattr(attention, "k_norm", None)
     return _Layer(
         window=window,
-        before_attention=layer.input_layernorm.weight,
+        before_attention=_norm(layer.input_layernorm),
         qkv=attention.qkv_proj.forward,
-        query_norm=None if query_norm is None else query_norm.weight,
-        key_norm=None if key_norm is None else key_norm.weight,
+        query_norm=None if query_norm is None else _norm(query_norm),
+        key_norm=None if key_norm is None else _norm(key_norm),
         output=attention.o_proj.forward,
-        before_mlp=layer.post_attention_layernorm.weight,
+        before_mlp=_norm(layer.post_attention_layernorm),
         gate_up=mlp.gate_up_proj.forward,
         down=mlp.down_proj.forward,
     )

@@ -51,12 +51,11 @@ class DenseLinear(nn.Module):
         self.bias = bias
         # A plain attribute: the packed kind has no strides, which copies and conversions of modules expect.
         self._weight = _pack(weight) if self.is_packed else weight
+        self._multiply = _multiply if self.is_packed else functional.linear
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The product, plus the bias where there is one."""
-        if self.is_packed:
-            return _multiply(x, self._weight, self.bias)
-        return functional.linear(x, self._weight, self.bias)
+        return self._multiply(x, self._weight, self.bias)
 
 
 def join(layers: Sequence[nn.Linear]) -> DenseLinear:
