@@ -10,8 +10,9 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from desktop.icons import icon
-from desktop.sentences import filled
+from desktop.sentences import filled, sentence
 from desktop.speculation.switch import Switch
+from inference.events import Notice
 from inference.settings import LARGEST_K, Speculation
 
 if TYPE_CHECKING:
@@ -78,6 +79,14 @@ class Header(QFrame):
     def speculation(self) -> Speculation:
         """What is set now."""
         return self._speculation
+
+    def speculation_in_words(self) -> str:
+        """What is set now, and what comes of it."""
+        if not self._speculation.on:
+            return sentence(Notice("speculation.off"))
+        if self._speculation.k == 0:
+            return sentence(Notice("speculation.zero"))
+        return self.tr("On: drafts begin with the next reply")
 
     def apply_palette(self, palette: Palette) -> None:
         """Other colours."""

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from itertools import count
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from desktop.body import Body
 from desktop.chat import Chat
-from desktop.composer import Composer, Readiness
-from desktop.elided import ElidedLabel
+from desktop.composer import Readiness
+from desktop.flush import Flush
 from desktop.header import Header
 from desktop.history.history import History
 from desktop.history.words import in_words
-from desktop.loading import Loading
 from desktop.model_menu import ModelMenu
-from desktop.notice_bar import NoticeBar
+from desktop.page import Page, stacked
 from desktop.palette import style_sheet
-from desktop.sentences import filled, sentence
+from desktop.sentences import sentence
 from desktop.settings import preferences as stored
 from desktop.settings.dialog import SettingsDialog
 from desktop.sidebar.commands import Commands
@@ -29,26 +27,23 @@ from desktop.sidebar.sidebar import Sidebar
 from desktop.speculation.panel import Panel
 from desktop.status_bar import StatusBar
 from desktop.store import Unavailable
-from desktop.transcript.view import COLUMN, Transcript
-from desktop.welcome import Welcome
+from desktop.versions import Versions
 from inference.events import Notice
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings
     from PySide6.QtGui import QCloseEvent, QPaintEvent
 
+    from desktop.composer import Composer
     from desktop.conversation import Turn
     from desktop.history.trouble import Trouble
+    from desktop.notice_bar import NoticeBar
     from desktop.palette import Palette
     from desktop.store import Store
+    from desktop.transcript.view import Transcript
     from desktop.worker import Worker
     from inference.events import Loaded
     from inference.settings import ModelChoice, Speculation
-
-FLUSH_MS = 25
-SLOWEST_FLUSH_MS = 250
-SHARE_OF_TIME = 4
-"""Showing text may take at most one part in so many of the window's time."""
 
 
 class MainWindow(QMainWindow):
@@ -75,10 +70,7 @@ class MainWindow(QMainWindow):
         self._is_closed = False
         self.history = History(store, count(1).__next__, self)
         self.chat = Chat(worker, self.history, self)
-        self._editing: Turn | None = None
-        self._flush_timer = QTimer(self)
-        self._flush_timer.setSingleShot(True)
-        self._flush_timer.setInterval(FLUSH_MS)
+        self.flush = Flush(self._show_growth, self)
         self._build(choice, speculation)
         self._connect()
         self.apply_palette(palette)
@@ -86,27 +78,44 @@ class MainWindow(QMainWindow):
         self.composer.setFocus()
         self.history.begin()
 
+    # Its parts
+
+    @property
+    def transcript(self) -> Transcript:
+        """The chat as it is shown."""
+        return self.page.transcript
+
+    @property
+    def composer(self) -> Composer:
+        """Where a message is written."""
+        return self.page.composer
+
+    @property
+    def notice(self) -> NoticeBar:
+        """What there is to say."""
+        return self.page.notice
+
     # Commands
 
     def load(self, choice: ModelChoice) -> None:
         """Load a model; a reply still being written is ended."""
-        self._flush_timer.stop()
+        self.flush.stop()
         self.status_bar.show_loaded(None)
-        self.loading.show_waiting()
+        self.page.loading.show_waiting()
         self.chat.load(choice)
 
     def ask(self, question: str) -> None:
         """Put a question and have it answered; while one is edited, put it beside that one."""
         if not self.chat.can_ask:
             return
-        edited, self._editing = self._editing, None
+        edited = self.versions.take_edited()
         if edited is not None:
             self.chat.edit(edited, question)
             self.transcript.show_turns(self.chat.conversation.turns[:-1])
         else:
             self.chat.ask(question)
         turn = self.chat.conversation.turns[-1]
-        self.pages.setCurrentWidget(self.transcript)
+        self.page.show_chat(True)
         self.transcript.show_question(question, turn)
         self.transcript.follow()
         self._write(turn)
@@ -131,32 +140,6 @@ class MainWindow(QMainWindow):
             self._write(last)
             self.transcript.extend()
 
-    def edit(self, number: int) -> None:
-        """Let a question be asked otherwise."""
-        turn = self.chat.conversation.turn_of(number)
-        if turn is not None:
-            self._editing = turn
-            self.composer.begin_editing(turn.question)
-
-    def show_version(self, number: int, step: int, of_question: bool) -> None:
-        """Show another version of a question or a reply."""
-        turn = self.chat.conversation.turn_of(number)
-        if turn is not None and self.chat.show_version(turn, step, of_question=of_question):
-            self.composer.end_editing()
-            place = self.transcript.verticalScrollBar().value()
-            self._show_conversation()
-            self.transcript.verticalScrollBar().setValue(place)
-
-    def step_version(self, step: int) -> None:
-        """Show the version before or after, of the last turn in view that has any."""
-        turn = self.transcript.turn_in_view()
-        if turn is not None:
-            self.show_version(turn.reply.turn, step, turn.reply_place[1] < 2)
-
-    def branch(self, number: int) -> None:
-        """Go on in a new chat from a reply."""
-        self.show_chat(self.history.branch(self.chat.conversation, number).id, None)
-
     def show_chat(self, chat: int, message: int | None) -> None:
         """Open a stored chat, at a message if one is given."""
         if chat != self.chat.conversation.id:
@@ -174,7 +157,7 @@ class MainWindow(QMainWindow):
 
     def stop(self) -> None:
         """End the reply; it shows at once, and nothing more is shown but what the engine ends with."""
-        self._flush_timer.stop()
+        self.flush.stop()
         self.chat.stop()
 
     def new_chat(self) -> None:
@@ -222,7 +205,7 @@ class MainWindow(QMainWindow):
     # What the chat does
 
     def _on_loaded(self, model: Loaded) -> None:
-        self.loading.hide()
+        self.page.loading.hide()
         self.status_bar.show_loaded(model)
         self.header.show_model(model.name)
         self.header.show_largest_k(model.largest_k)
@@ -230,24 +213,20 @@ class MainWindow(QMainWindow):
         if model.no_drafter is not None:
             reason = sentence(Notice("speculation.none", {"reason": sentence(model.no_drafter)}))
         self.header.show_drafting_possible(model.drafter != "none", reason)
-        self._show_status(reason or self._speculation_in_words())
+        self._show_status(reason or self.header.speculation_in_words())
 
     def _on_grown(self) -> None:
-        if not self.chat.is_stopping and not self._flush_timer.isActive():
-            self._flush_timer.start()
+        if not self.chat.is_stopping:
+            self.flush.want()
 
     def _on_over(self) -> None:
-        self._flush_timer.stop()
+        self.flush.stop()
         self._show_figures()
         self.transcript.finish()
 
-    def _flush(self) -> None:
-        """Show the text and figures that came since; the slower that is, the longer until the next time."""
-        begun = perf_counter()
+    def _show_growth(self) -> None:
         self.transcript.extend()
         self._show_figures()
-        spent_ms = 1000 * (perf_counter() - begun)
-        self._flush_timer.setInterval(round(min(SLOWEST_FLUSH_MS, max(FLUSH_MS, SHARE_OF_TIME * spent_ms))))
 
     def _show_figures(self) -> None:
         self.panel.refresh()
@@ -256,7 +235,7 @@ class MainWindow(QMainWindow):
             newest = last.reply.rounds[-1]
             self.header.show_round(newest)
             self._show_status(sentence(newest.status))
-            self._show_state_words()
+            self.status_bar.show_chat(self.chat)
 
     def _show_state(self) -> None:
         if self.chat.is_writing:
@@ -264,26 +243,11 @@ class MainWindow(QMainWindow):
         else:
             readiness = Readiness.WAITING if self.chat.model is None else Readiness.READY
         self.composer.show_readiness(readiness)
-        self._show_state_words()
-
-    def _show_state_words(self) -> None:
-        last = self.chat.conversation.last
-        reading = last.reply.prefill if last is not None and not last.reply.rounds else None
-        if self.chat.is_loading:
-            words = self.tr("loading")
-        elif self.chat.is_stopping:
-            words = self.tr("stopping")
-        elif self.chat.is_writing and reading is not None and reading.total:
-            words = filled(self.tr("reading {percent:.0f} %"), percent=100 * reading.done / reading.total)
-        elif self.chat.is_writing:
-            words = self.tr("writing")
-        else:
-            words = self.tr("no model") if self.chat.model is None else self.tr("ready")
-        self.status_bar.show_state(words)
+        self.status_bar.show_chat(self.chat)
 
     def _show_status(self, words: str) -> None:
-        self.status_line.setText(words)
-        self.status_line.setToolTip(words)
+        self.page.status_line.setText(words)
+        self.page.status_line.setToolTip(words)
 
     # What the user does
 
@@ -295,7 +259,7 @@ class MainWindow(QMainWindow):
 
     def _leave(self) -> None:
         """What is being shown or edited of this chat ends."""
-        self._flush_timer.stop()
+        self.flush.stop()
         self.composer.end_editing()
 
     def _show_conversation(self, turn: Turn | None = None) -> None:
@@ -305,10 +269,16 @@ class MainWindow(QMainWindow):
         self.transcript.show_turns(conversation.turns, turn)
         self.panel.show_reply(last.reply if last else None)
         self.header.show_round(None)
-        self.pages.setCurrentWidget(self.transcript if last else self.welcome)
+        self.page.show_chat(bool(last))
         self.sidebar.show_open(conversation.id)
         if turn is not None:
             self.transcript.go_to(turn.reply)
+
+    def _show_conversation_here(self) -> None:
+        """Show the chat as it is now, without moving the page."""
+        place = self.transcript.verticalScrollBar().value()
+        self._show_conversation()
+        self.transcript.verticalScrollBar().setValue(place)
 
     def _on_gone(self, chat: int) -> None:
         if chat == self.chat.conversation.id:
@@ -317,9 +287,6 @@ class MainWindow(QMainWindow):
             self._show_conversation()
         else:
             self.chat.forget(chat)
-
-    def _on_editing_ended(self) -> None:
-        self._editing = None
 
     def _on_trouble(self, trouble: Trouble | None) -> None:
         if trouble is not None:
@@ -336,15 +303,7 @@ class MainWindow(QMainWindow):
         self.chat.speculate(speculation)
         if not self.chat.is_writing:
             self.header.show_round(None)
-            self._show_status(self._speculation_in_words())
-
-    def _speculation_in_words(self) -> str:
-        speculation = self.header.speculation
-        if not speculation.on:
-            return sentence(Notice("speculation.off"))
-        if speculation.k == 0:
-            return sentence(Notice("speculation.zero"))
-        return self.tr("On: drafts begin with the next reply")
+            self._show_status(self.header.speculation_in_words())
 
     def _on_pointed(self, index: int) -> None:
         last = self.chat.conversation.last
@@ -386,44 +345,24 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Borrador")
         self.menu = ModelMenu(choice, self)
         self.header = Header(self._roles, speculation, self.menu, self)
-        self.welcome = Welcome(self)
-        self.transcript = Transcript(self._roles, self._preferences.scale, self)
-        self.pages = QStackedWidget(self)
-        self.pages.addWidget(self.welcome)
-        self.pages.addWidget(self.transcript)
-        self.loading = Loading(self)
-        self.notice = NoticeBar(self._roles, self)
-        self.sidebar = Sidebar(self.history, self._roles, self)
-        self.commands = Commands(self.history, self.sidebar, self.notice, self)
-        self.composer = Composer(self)
-        self.status_line = ElidedLabel(self)
-        self.status_line.setObjectName("statusLine")
+        self.page = Page(self._roles, self._preferences.scale, self)
         self.panel = Panel(self._roles, self)
         self.status_bar = StatusBar(self)
-        below = QWidget(self)
-        below.setMaximumWidth(COLUMN + 32)
-        _stack(below, (self.loading, self.notice, self.composer, self.status_line), (16, 4, 16, 8), 8)
-        centred = QWidget(self)
-        row = QHBoxLayout(centred)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addStretch(1)
-        row.addWidget(below, 1000)
-        row.addStretch(1)
-        page = QWidget(self)
-        _stack(page, (self.pages, centred)).setStretch(0, 1)
+        self.sidebar = Sidebar(self.history, self._roles, self)
+        self.commands = Commands(self.history, self.sidebar, self.notice, self)
+        self.versions = Versions(self.chat, self.history, self.transcript, self.composer, self)
         self.body = Body(self)
-        self.body.hold(self.sidebar, page, self.panel)
+        self.body.hold(self.sidebar, self.page, self.panel)
         self.body.want_side(str(self._settings.value("chats_shown", "true")) != "false")
         whole = QWidget(self)
-        _stack(whole, (self.header, self.body, self.status_bar)).setStretch(1, 1)
+        stacked(whole, (self.header, self.body, self.status_bar)).setStretch(1, 1)
         self.setCentralWidget(whole)
         self.setMinimumSize(420, 360)
 
     def _connect(self) -> None:
-        self._flush_timer.timeout.connect(self._flush)
         self.chat.state_changed.connect(self._show_state)
-        self.chat.progressed.connect(self.loading.show_progress)
-        self.chat.load_failed.connect(self.loading.show_failure)
+        self.chat.progressed.connect(self.page.loading.show_progress)
+        self.chat.load_failed.connect(self.page.loading.show_failure)
         self.chat.loaded.connect(self._on_loaded)
         self.chat.grown.connect(self._on_grown)
         self.chat.over.connect(self._on_over)
@@ -432,18 +371,16 @@ class MainWindow(QMainWindow):
         self.header.new_chat_wanted.connect(self.new_chat)
         self.header.settings_wanted.connect(self._show_settings)
         self.header.panel_wanted.connect(self.toggle_panel)
-        self.welcome.chosen.connect(self._on_suggestion)
+        self.page.welcome.chosen.connect(self._on_suggestion)
         self.composer.submitted.connect(self.ask)
         self.composer.stop_wanted.connect(self.stop)
-        self.loading.retry_wanted.connect(lambda: self.load(self.menu.choice))
-        self.loading.folder_wanted.connect(self.menu.ask_for_folder)
+        self.page.loading.retry_wanted.connect(lambda: self.load(self.menu.choice))
+        self.page.loading.folder_wanted.connect(self.menu.ask_for_folder)
         self.transcript.copy_requested.connect(self.copy_reply)
         self.transcript.again_requested.connect(self.again)
         self.transcript.continue_requested.connect(self.go_on)
-        self.transcript.edit_requested.connect(self.edit)
-        self.transcript.branch_requested.connect(self.branch)
-        self.transcript.version_requested.connect(self.show_version)
-        self.composer.editing_ended.connect(self._on_editing_ended)
+        self.versions.changed.connect(self._show_conversation_here)
+        self.versions.branched.connect(lambda chat: self.show_chat(chat, None))
         self.history.told.connect(self._on_trouble)
         self.header.side_wanted.connect(self.toggle_side)
         self.body.side_shown.connect(self._on_side_shown)
@@ -458,8 +395,8 @@ class MainWindow(QMainWindow):
             ("Ctrl+B", self.toggle_side),
             ("Ctrl+J", self.toggle_panel),
             ("Ctrl+K", self.search),
-            ("Alt+Left", lambda: self.step_version(-1)),
-            ("Alt+Right", lambda: self.step_version(1)),
+            ("Alt+Left", lambda: self.versions.step(-1)),
+            ("Alt+Right", lambda: self.versions.step(1)),
             ("Ctrl+N", self.new_chat),
             ("Ctrl+R", self.again),
             ("Ctrl+,", self._show_settings),
@@ -483,20 +420,8 @@ class MainWindow(QMainWindow):
         event.accept()
         if not self._is_closed:
             self._is_closed = True
-            self._flush_timer.stop()
+            self.flush.stop()
             self._worker.close()
             self.commands.cancel()
             self.history.close(self.chat.open_conversations)
             self.closed.emit()
-
-
-def _stack(
-    inside: QWidget, parts: tuple[QWidget, ...], margins: tuple[int, int, int, int] = (0, 0, 0, 0), spacing: int = 0
-) -> QVBoxLayout:
-    """``parts`` one below the other."""
-    column = QVBoxLayout(inside)
-    column.setContentsMargins(*margins)
-    column.setSpacing(spacing)
-    for part in parts:
-        column.addWidget(part)
-    return column

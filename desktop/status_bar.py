@@ -12,6 +12,7 @@ from desktop.elided import ElidedLabel
 from desktop.sentences import filled, sentence
 
 if TYPE_CHECKING:
+    from desktop.chat import Chat
     from inference.events import Loaded
 
 GB = 1e9
@@ -57,8 +58,20 @@ class StatusBar(QFrame):
             self.mode.setToolTip(sentence(loaded.mode_notice))
         self._show_facts()
 
-    def show_state(self, words: str) -> None:
-        """What is going on, in a word."""
+    def show_chat(self, chat: Chat) -> None:
+        """What is going on in the chat, in a word."""
+        last = chat.conversation.last
+        reading = last.reply.prefill if last is not None and not last.reply.rounds else None
+        if chat.is_loading:
+            words = self.tr("loading")
+        elif chat.is_stopping:
+            words = self.tr("stopping")
+        elif chat.is_writing and reading is not None and reading.total:
+            words = filled(self.tr("reading {percent:.0f} %"), percent=100 * reading.done / reading.total)
+        elif chat.is_writing:
+            words = self.tr("writing")
+        else:
+            words = self.tr("no model") if chat.model is None else self.tr("ready")
         self.state.setText(words)
 
     def _show_facts(self) -> None:

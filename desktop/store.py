@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from desktop.history import finding
 from desktop.history.copying import read_kind, to_record, upsert
 from desktop.history.opening import NAME, Opened, open_history, rescue
-from desktop.history.records import ChatRecord, FolderRecord, Ids, MessageRecord, columns, values
+from desktop.history.records import ROLES, STATES, ChatRecord, FolderRecord, Ids, MessageRecord, columns, values
 from desktop.history.trouble import FAULTS, Trouble, kind_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+_FORM = (str, str, float, str)
 BIN_SECONDS = 30 * 24 * 3600.0
 
 
@@ -193,8 +194,13 @@ class Store:
         rows = self.connection.execute(
             f"SELECT {', '.join(names)} FROM message INDEXED BY message_of_chat WHERE chat = ? ORDER BY id", (chat,)
         ).fetchall()
-        read = (to_record(MessageRecord, dict(zip(names, row, strict=True))) for row in rows)
-        return [one for one in read if isinstance(one, MessageRecord)]
+        found: list[MessageRecord] = []
+        for row in rows:
+            if tuple(map(type, row[3:7])) == _FORM and row[3] in ROLES and row[6] in STATES and type(row[8]) is str:
+                found.append(MessageRecord(*row))  # the usual case, ten times as fast
+            elif isinstance(one := to_record(MessageRecord, dict(zip(names, row, strict=True))), MessageRecord):
+                found.append(one)
+        return found
 
     def _write(self, connection: sqlite3.Connection, is_lasting: bool) -> None:
         connection.execute(f"PRAGMA synchronous = {'FULL' if is_lasting else 'NORMAL'}")

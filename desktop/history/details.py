@@ -35,6 +35,8 @@ def details_of(reply: Reply) -> str:
 def fill(reply: Reply, details: str) -> None:
     """Put what is known back into a reply; its text must be there."""
     known = parsed(details)
+    if not known:
+        return
     reply.manner = _tried(_to_manner, known.get("manner"))
     reply.seed = known["seed"] if isinstance(known.get("seed"), int) else None
     reply.model = known["model"] if isinstance(known.get("model"), str) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from unicodedata import combining, normalize
 
 if TYPE_CHECKING:
     import sqlite3
@@ -14,6 +15,9 @@ BEGIN, END = "\x02", "\x03"
 SHORTEST_BEGINNING = 2
 """A word of fewer letters is only found whole: the words that begin with one letter are half of all."""
 NEWEST_HITS = 300
+BEFORE, BEHIND = 24, 80
+"""So many characters of an excerpt stand around its hit."""
+_WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -31,7 +35,7 @@ class Found:
 def found(connection: sqlite3.Connection, words: str, limit: int) -> list[Found]:
     """Each chat once, found by its title first."""
     hits: dict[int, Found] = {}
-    for hit in [*_titles(connection, words, limit), *_messages(connection, words)]:
+    for hit in [*_titles(connection, words, limit), *_messages(connection, words, limit)]:
         if len(hits) < limit or hit.chat in hits:
             known = hits.setdefault(hit.chat, hit)
             if known.message is None and hit.message is not None:
@@ -59,23 +63,46 @@ def _titles(connection: sqlite3.Connection, words: str, limit: int) -> list[Foun
     return [Found(row[0]) for row in connection.execute(query, (given, limit))] if given else []
 
 
-def _messages(connection: sqlite3.Connection, words: str) -> list[Found]:
+def _messages(connection: sqlite3.Connection, words: str, limit: int) -> list[Found]:
     if _needs_scan(words):
         rows = connection.execute(
             "SELECT id, chat, text FROM message WHERE text LIKE ? ESCAPE '!' ORDER BY id DESC LIMIT ?",
             (_pattern(words), NEWEST_HITS),
         )
-        return [Found(chat, message, _excerpt(text, words.strip())) for message, chat, text in rows]
+        sought = words.strip()
+        found_at = ((message, chat, text, text.lower().find(sought.lower())) for message, chat, text in rows)
+        return [
+            Found(chat, message, _around(text, at, at + len(sought)) if at >= 0 else "")
+            for message, chat, text, at in found_at
+        ]
     query = query_of(words)
     if not query:
         return []
     rows = connection.execute(
-        "SELECT message.id, message.chat, snippet(message_index, 0, ?, ?, '…', 12) FROM message_index"
-        " JOIN message ON message.id = message_index.rowid"
+        "SELECT message.id, message.chat FROM message_index CROSS JOIN message ON message.id = message_index.rowid"
         " WHERE message_index MATCH ? ORDER BY message_index.rowid DESC LIMIT ?",
-        (BEGIN, END, query, NEWEST_HITS),
+        (query, NEWEST_HITS),
     )
-    return [Found(chat, message, " ".join(excerpt.split())) for message, chat, excerpt in rows]
+    newest: dict[int, int] = {}
+    for message, chat in rows:
+        newest.setdefault(chat, message)
+    hits = dict(list(newest.items())[:limit])
+    marks = ", ".join("?" * len(hits))
+    texts = dict(connection.execute(f"SELECT id, text FROM message WHERE id IN ({marks})", tuple(hits.values())))
+    return [Found(chat, message, excerpt(texts.get(message, ""), words)) for chat, message in hits.items()]
+
+
+def excerpt(text: str, words: str) -> str:
+    """The first place in ``text`` where one of ``words`` stands, marked, with some words around.
+
+    The index could give it as well, but it searches anew for each message: 5 ms where this takes 0.1.
+    """
+    wanted = [_plain(word) for word in _WORD.findall(words)]
+    for match in _WORD.finditer(text):
+        word = _plain(match[0])
+        if word in wanted or (wanted and word.startswith(wanted[-1])):
+            return _around(text, match.start(), match.end())
+    return ""
 
 
 def _needs_scan(words: str) -> bool:
@@ -90,8 +117,18 @@ def _pattern(words: str) -> str:
     return f"%{text}%"
 
 
-def _excerpt(text: str, words: str) -> str:
-    at = text.lower().find(words.lower())
-    start = max(0, at - 30)
-    marked = f"{text[start:at]}{BEGIN}{text[at : at + len(words)]}{END}{text[at + len(words) : at + 60]}"
-    return ("…" if start else "") + " ".join(marked.split())
+def _plain(word: str) -> str:
+    """A word as the index compares it: small letters without their marks."""
+    if word.isascii():
+        return word.lower()
+    return "".join(sign for sign in normalize("NFKD", word.lower()) if not combining(sign))
+
+
+def _around(text: str, start: int, end: int) -> str:
+    before = text[max(0, start - BEFORE) : start]
+    if start > BEFORE:
+        before = "…" + before.partition(" ")[2]
+    behind = text[end : end + BEHIND]
+    if len(text) > end + BEHIND:
+        behind = behind.rpartition(" ")[0] + "…"
+    return " ".join(f"{before}{BEGIN}{text[start:end]}{END}{behind}".replace("*", "").replace("`", "").split())

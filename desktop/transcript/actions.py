@@ -62,6 +62,13 @@ def write_earlier(cursor: QTextCursor, formats: Formats, count: int) -> None:
     cursor.insertText(words, formats.action(f"{SCHEME}:earlier/0"))
 
 
+def write_rest(cursor: QTextCursor, formats: Formats, number: int, count: int) -> None:
+    """What leads to the rest of a long reply."""
+    words = translate("actions", "Show {count} more characters").format(count=count)
+    begin_block(cursor, formats.paragraph(bottom=6), formats.small())
+    cursor.insertText(words, formats.action(f"{SCHEME}:whole/{number}"))
+
+
 def read(url: QUrl) -> tuple[str, int, int]:
     """(what is wanted, number of the reply, steps to another version) of a link that was followed."""
     name, _, rest = url.path().partition("/")

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QTextBrowser, QTextEdit, QToolButton, QWidget
 
 from desktop.icons import icon
 from desktop.sentences import sentence
-from desktop.transcript.actions import SCHEME, read, write_actions, write_earlier, write_label
+from desktop.transcript.actions import SCHEME, read, write_actions, write_earlier, write_label, write_rest
 from desktop.transcript.colours import OriginColours
 from desktop.transcript.editing import Edit
 from desktop.transcript.figures import quiet_line
@@ -42,6 +42,8 @@ LONGEST_QUESTION = 20_000
 NEAR_END = 3
 SHOWN_CHARACTERS = 30_000
 """Of a longer chat only the newest turns are laid out at first: about so many characters."""
+LONGEST_REPLY = 40_000
+"""Of a longer reply that is opened only the beginning is laid out at first."""
 MORE = 4
 """How many times as many are laid out when earlier ones are asked for."""
 
@@ -74,6 +76,8 @@ class Transcript(QTextBrowser):
         self._formats = Formats(palette, scale, self.font())
         self._turns: list[Turn] = []
         self._room = SHOWN_CHARACTERS
+        self._first = 0
+        self._whole: set[int] = set()
         self._passages: list[Passage] = []
         self._again: tuple[int, int] | None = None
         self._is_following = True
@@ -105,6 +109,7 @@ class Transcript(QTextBrowser):
     def show_turns(self, turns: Iterable[Turn], first: Turn | None = None) -> None:
         """Show these turns and nothing else, the newest of a long chat only, but at least from ``first`` on."""
         self._turns = list(turns)
+        self._whole.clear()
         self._room = SHOWN_CHARACTERS
         at = next((place for place, turn in enumerate(self._turns) if turn is first), len(self._turns))
         self._lay_out_turns(min(at, self._first_shown()))
@@ -137,6 +142,13 @@ class Transcript(QTextBrowser):
         self._lay_out_turns(self._first_shown())
         bar.setValue(bar.maximum() - below)
 
+    def show_whole(self, number: int) -> None:
+        """Lay out all of a long reply; what is read stays where it is."""
+        self._whole.add(number)
+        value = self.verticalScrollBar().value()
+        self._lay_out_turns(self._first)
+        self.verticalScrollBar().setValue(value)
+
     def go_to(self, reply: Reply) -> None:
         """Scroll to a turn."""
         passage = next((one for one in self._passages if one.reply is reply), None)
@@ -165,12 +177,17 @@ class Transcript(QTextBrowser):
             else:
                 self._write_tail(cursor, passage, passage.shown, text)
 
-    def finish(self) -> None:
-        """Lay out the last reply to its end and put its figures, or what went wrong, under it."""
+    def finish(self, most: int | None = None) -> None:
+        """Lay out the last reply to its end, or ``most`` of it, and put its figures, or what went wrong, under it."""
         passage = self._passages[-1]
         reply = passage.reply
         with Edit(self, passage) as cursor:
-            self._settle(cursor, passage, len(reply.wide), "")
+            end = len(reply.wide)
+            if most is not None and end > most:
+                end = max(reply.wide.rfind("\n", 0, most), most // 2)
+            self._settle(cursor, passage, end, "")
+            if end < len(reply.wide):
+                write_rest(cursor, self._formats, reply.turn, len(reply.wide) - end)
             for notice in reply.notes:
                 write_lines(cursor, [sentence(notice)], [self._formats.paragraph(bottom=4)], self._formats.small())
             if reply.is_interrupted:
@@ -340,6 +357,7 @@ class Transcript(QTextBrowser):
         return 0
 
     def _lay_out_turns(self, first: int) -> None:
+        self._first = first
         self._passages = []
         self._again = None
         self._lit = None
@@ -352,7 +370,7 @@ class Transcript(QTextBrowser):
             self.show_question(turn.question, turn)
             self.begin_reply(turn.reply, turn)
             if turn.reply.is_over:
-                self.finish()
+                self.finish(None if turn.reply.turn in self._whole else LONGEST_REPLY)
             else:
                 self.extend()
 
@@ -374,5 +392,7 @@ class Transcript(QTextBrowser):
             self.branch_requested.emit(number)
         elif name == "earlier":
             self.show_earlier()
+        elif name == "whole":
+            self.show_whole(number)
         elif name in ("question", "reply"):
             self.version_requested.emit(number, step, name == "question")

@@ -214,6 +214,10 @@
         <translation>Rondas</translation>
     </message>
     <message>
+        <source>On: drafts begin with the next reply</source>
+        <translation>Activa: el borrador empieza con la próxima respuesta</translation>
+    </message>
+    <message>
         <source>Choose a model</source>
         <translation>Elige un modelo</translation>
     </message>
@@ -263,40 +267,12 @@
 <context>
     <name>MainWindow</name>
     <message>
-        <source>On: drafts begin with the next reply</source>
-        <translation>Activa: el borrador empieza con la próxima respuesta</translation>
-    </message>
-    <message>
-        <source>loading</source>
-        <translation>cargando</translation>
-    </message>
-    <message>
         <source>At temperature 0 the same reply comes again; raise it in the settings.</source>
         <translation>Con temperatura 0 la respuesta será la misma; súbela en los ajustes.</translation>
     </message>
     <message>
         <source>With a fixed seed the same reply comes again; empty it in the settings.</source>
         <translation>Con una semilla fija la respuesta será la misma; vacíala en los ajustes.</translation>
-    </message>
-    <message>
-        <source>stopping</source>
-        <translation>deteniendo</translation>
-    </message>
-    <message>
-        <source>reading {percent:.0f} %</source>
-        <translation>leyendo {percent:.0f} %</translation>
-    </message>
-    <message>
-        <source>writing</source>
-        <translation>escribiendo</translation>
-    </message>
-    <message>
-        <source>no model</source>
-        <translation>sin modelo</translation>
-    </message>
-    <message>
-        <source>ready</source>
-        <translation>listo</translation>
     </message>
 </context>
 <context>
@@ -536,6 +512,30 @@
         <translation>rápido</translation>
     </message>
     <message>
+        <source>loading</source>
+        <translation>cargando</translation>
+    </message>
+    <message>
+        <source>stopping</source>
+        <translation>deteniendo</translation>
+    </message>
+    <message>
+        <source>reading {percent:.0f} %</source>
+        <translation>leyendo {percent:.0f} %</translation>
+    </message>
+    <message>
+        <source>writing</source>
+        <translation>escribiendo</translation>
+    </message>
+    <message>
+        <source>no model</source>
+        <translation>sin modelo</translation>
+    </message>
+    <message>
+        <source>ready</source>
+        <translation>listo</translation>
+    </message>
+    <message>
         <source>{used:.1f} of {total:.0f} GB memory</source>
         <translation>{used:.1f} de {total:.0f} GB de memoria</translation>
     </message>
@@ -652,6 +652,10 @@
     <message>
         <source>Show {count} earlier turns</source>
         <translation>Mostrar {count} turnos anteriores</translation>
+    </message>
+    <message>
+        <source>Show {count} more characters</source>
+        <translation>Mostrar {count} caracteres más</translation>
     </message>
     <message>
         <source>Older version (Alt+Left)</source>

@@ -72,7 +72,7 @@ def test_stop_shows_at_once_and_no_text_follows(stage: MakeStage) -> None:
         "index": 2, "pieces": (Piece(" LATE", "accepted", 2),),
     })  # fmt: skip
     one.window.chat.on_event(late)
-    assert not one.window._flush_timer.isActive()
+    assert not one.window.flush.is_waiting
     assert one.page == shown
     one.wait(lambda: not one.conversation.is_writing)
     assert "stopped · 58 tok/s" in one.page
@@ -148,7 +148,7 @@ def test_the_switch_changes_the_control_of_the_reply_being_written(stage: MakeSt
     permits.release(1)
     one.wait(lambda: len(one.reply.rounds) == 2)
     assert one.reply.rounds[1].origins == ("plain",)
-    one.wait(lambda: one.window.status_line.text() == "Off: every word comes from a step of its own")
+    one.wait(lambda: one.window.page.status_line.text() == "Off: every word comes from a step of its own")
     permits.release(1000)
     one.wait(lambda: not one.conversation.is_writing)
     assert one.reply.text == POEM
@@ -163,7 +163,7 @@ def test_the_k_selector_is_limited_to_what_the_mode_allows(stage: MakeStage) -> 
     header.length.setCurrentIndex(1)
     header.length.activated.emit(1)
     assert header.speculation.k == 0
-    assert one.window.status_line.text() == "Off: K is set to 0"
+    assert one.window.page.status_line.text() == "Off: K is set to 0"
 
 
 def test_without_a_drafter_the_switch_rests_and_says_why(stage: MakeStage) -> None:
@@ -173,7 +173,7 @@ def test_without_a_drafter_the_switch_rests_and_says_why(stage: MakeStage) -> No
     one = stage(Script(loaded=loaded)).ready()
     assert not one.window.header.switch.isEnabled()
     reason = "Off: this model keeps a running state that cannot be rolled back"
-    assert one.window.header.switch.toolTip() == one.window.status_line.text() == reason
+    assert one.window.header.switch.toolTip() == one.window.page.status_line.text() == reason
 
 
 def test_again_replaces_the_last_reply(stage: MakeStage) -> None:
@@ -201,7 +201,7 @@ def test_copy_gives_what_the_model_wrote(stage: MakeStage) -> None:
 def test_loading_shows_words_and_a_bar_and_one_can_write_meanwhile(stage: MakeStage) -> None:
     permits = threading.Semaphore(1)
     one = stage(Script(load_permits=permits))
-    loading = one.window.loading
+    loading = one.window.page.loading
     one.wait(lambda: loading.words.text() == "Reading starter")
     assert loading.isVisible()
     assert loading.bar.value() == 250
@@ -220,10 +220,10 @@ def test_loading_shows_words_and_a_bar_and_one_can_write_meanwhile(stage: MakeSt
 
 def test_a_failed_load_says_why_and_can_be_tried_again(stage: MakeStage) -> None:
     one = stage(Script(load_failures=(Notice("error.memory", {"needed_gb": 9.1, "free_gb": 8.0}),)))
-    one.wait(lambda: one.window.loading.retry.isVisible())
-    assert one.window.loading.words.text() == "The model needs about 9.1 GB of memory; 8.0 GB are free."
+    one.wait(lambda: one.window.page.loading.retry.isVisible())
+    assert one.window.page.loading.words.text() == "The model needs about 9.1 GB of memory; 8.0 GB are free."
     assert one.window.status_bar.state.text() == "no model"
-    one.window.loading.retry.click()
+    one.window.page.loading.retry.click()
     one.ready()
     assert len(one.session.choices) == 2
 
@@ -232,8 +232,8 @@ def test_a_session_that_cannot_be_made_is_a_readable_page(stage: MakeStage) -> N
     """I01: an import that fails must not take the window with it."""
     one = stage()
     one.worker._thread._make_session = lambda: (_ for _ in ()).throw(ImportError("libtorch.so: not found"))
-    one.wait(lambda: one.window.loading.retry.isVisible())
-    assert "libtorch.so: not found" in one.window.loading.words.text()
+    one.wait(lambda: one.window.page.loading.retry.isVisible())
+    assert "libtorch.so: not found" in one.window.page.loading.words.text()
 
 
 def test_another_model_ends_the_reply_and_stale_news_of_loading_are_dropped(stage: MakeStage) -> None:
@@ -250,11 +250,11 @@ def test_another_model_ends_the_reply_and_stale_news_of_loading_are_dropped(stag
 
 def test_a_suggestion_goes_into_the_composer(stage: MakeStage) -> None:
     one = stage().ready()
-    one.window.welcome.suggestions[0].click()
+    one.window.page.welcome.suggestions[0].click()
     assert one.window.composer.text() == "Write a short poem about the sea."
     one.window.composer.button.click()
     one.wait(lambda: one.conversation.turns and not one.conversation.is_writing)
-    assert one.window.pages.currentWidget() is one.window.transcript
+    assert one.window.page.pages.currentWidget() is one.window.transcript
 
 
 def test_the_status_bar_tells_device_threads_and_mode(stage: MakeStage) -> None:

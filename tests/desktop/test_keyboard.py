@@ -37,7 +37,7 @@ def test_tab_reaches_every_control_and_comes_back(stage: MakeStage) -> None:
     seen = reached_by_tab(window.composer.field)
     for control in (
         window.composer.button, header.new_chat, header.model, header.switch, header.length, header.settings,
-        header.rounds, *window.welcome.suggestions, panel.close_button, panel.strip, panel.colour,
+        header.rounds, *window.page.welcome.suggestions, panel.close_button, panel.strip, panel.colour,
     ):  # fmt: skip
         assert control in seen, control
     headers = [seen.index(c) for c in (header.new_chat, header.model, header.switch, header.length, header.rounds)]
@@ -69,7 +69,7 @@ def test_shortcuts_for_new_chat_and_again(stage: MakeStage, key: Qt.Key) -> None
     one = stage().ready().ask()
     QTest.keyClick(one.window, key, Qt.KeyboardModifier.ControlModifier)
     if key == Qt.Key.Key_N:
-        assert one.window.pages.currentWidget() is one.window.welcome
+        assert one.window.page.pages.currentWidget() is one.window.page.welcome
         assert one.page == ""
     else:
         one.wait(lambda: len(one.session.requests) == 2 and not one.conversation.is_writing)
