@@ -151,12 +151,15 @@ class Decoder:
             turned = self._turn(qkv[:, : heads + key_heads], layer, rotary)
             new_keys.copy_(turned[:used, heads:].transpose(0, 1))
             new_values.copy_(qkv[:used, heads + key_heads :].transpose(0, 1))
-            attended = self._attend(turned[:, :heads], keys, values, masks[layer.window])
-            x = layer.output(attended).add_(x)
+            queries, mask = turned[:, :heads], masks[layer.window]
+            if last_only and count > FEW_ROWS and layer is self._layers[-1]:
+                # Of a chunk of the prompt only the last row goes on; the others have left their keys and values.
+                x, queries = x[used - 1 : used], queries[used - 1 : used]
+                mask = None if mask is None else mask[used - 1 : used]
+            x = layer.output(self._attend(queries, keys, values, mask)).add_(x)
             gate, up = layer.gate_up(layer.before_mlp(x)).chunk(2, -1)
             x = layer.down(self._activation(gate).mul_(up)).add_(x)
-        x = x[used - 1 : used] if last_only else x[:used]
-        logits: torch.Tensor = self._head(self._norm(x))
+        logits: torch.Tensor = self._head(self._norm(x[:used][-1:] if last_only else x[:used]))
         return logits
 
     def _turn(self, both: torch.Tensor, layer: _Layer, rotary: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
@@ -172,23 +175,28 @@ class Decoder:
     ) -> torch.Tensor:
         """Attention of queries [rows, heads, head_dim] over [key heads, span, head_dim]: [rows, heads * head_dim].
 
-        Heads that share keys are rows of one query, so keys and values are neither repeated nor read twice.
+        Heads that share keys are rows of one query, so that keys and values are read once. With many rows that no
+        longer pays.
         """
-        count, key_heads = queries.shape[0], self._key_heads
-        grouped = queries.reshape(count, key_heads, -1, self._head_dim).transpose(0, 1)
-        grouped = grouped.reshape(1, key_heads, -1, self._head_dim)
-        attended = functional.scaled_dot_product_attention(grouped, keys[None], values[None], attn_mask=mask)
-        return attended.view(key_heads, count, -1, self._head_dim).transpose(0, 1).reshape(count, -1)
+        count = queries.shape[0]
+        if count > FEW_ROWS:
+            heads = queries.transpose(0, 1)[None]
+            attended = functional.scaled_dot_product_attention(heads, keys[None], values[None], mask, enable_gqa=True)
+            return attended[0].transpose(0, 1).reshape(count, -1)
+        grouped = queries.reshape(count, self._key_heads, -1, self._head_dim).transpose(0, 1)
+        grouped = grouped.reshape(1, self._key_heads, -1, self._head_dim)
+        attended = functional.scaled_dot_product_attention(grouped, keys[None], values[None], mask)
+        return attended.view(self._key_heads, count, -1, self._head_dim).transpose(0, 1).reshape(count, -1)
 
     def _mask(self, rows: Rows, window: int | None) -> torch.Tensor | None:
-        """What each query may see, added to its scores [rows * heads per key head, span]; None for all."""
+        """What each query may see, [queries, span] to be added to its scores; None for all."""
         hides = window is not None and rows.span > window
         if rows.whole and not hides:
             return None
         seen = inside_window(rows, window) if window is not None and hides else rows.mask
         added = torch.zeros(seen.shape, dtype=self._embedding.dtype, device=seen.device)
         added.masked_fill_(~seen, float("-inf"))
-        return added.repeat_interleave(self._heads // self._key_heads, 0)
+        return added if len(added) > FEW_ROWS else added.repeat_interleave(self._heads // self._key_heads, 0)
 
     def _rotary_rows(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosines and sines of the rows' positions, [rows, 1, head_dim] each.
