@@ -6,6 +6,8 @@ there, and the next pass overwrites them, so a rejected draft needs no repair. K
 
 from __future__ import annotations
 
+import math
+import mmap
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -20,6 +22,15 @@ SPAN_STEP = 128
 def whole_steps(length: int) -> int:
     """The next multiple of SPAN_STEP at or above ``length``."""
     return -(-length // SPAN_STEP) * SPAN_STEP
+
+
+def lazy_zeros(shape: Sequence[int], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """Zeros that take memory only where they are written, on the CPU: torch.zeros writes them all."""
+    if device.type != "cpu":
+        return torch.zeros(*shape, dtype=dtype, device=device)
+    # Not numpy's zeros: it asks for huge pages, and a first token would then touch them all.
+    memory = mmap.mmap(-1, math.prod(shape) * dtype.itemsize)
+    return torch.frombuffer(memory, dtype=dtype).view(*shape)
 
 
 class KVCache:
@@ -82,7 +93,7 @@ class KVCache:
         """Make the buffers of all layers at once, for ``layers_at``; nothing happens when there are some."""
         if not self._keys:
             shape = (layers, heads, self.slots, head_dim)
-            self._stacks = tuple(torch.zeros(shape, dtype=dtype, device=device) for _ in range(2))
+            self._stacks = tuple(lazy_zeros(shape, dtype, device) for _ in range(2))
             self._keys, self._values = (
                 {layer: stack[layer : layer + 1] for layer in range(layers)} for stack in self._stacks
             )
@@ -107,8 +118,9 @@ class KVCache:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Write a layer's new keys and values [1, heads, rows, head_dim]; return all that the rows may attend to."""
         if layer not in self._keys:
-            self._keys[layer] = keys.new_zeros(*keys.shape[:2], self.slots, keys.shape[3])
-            self._values[layer] = values.new_zeros(*values.shape[:2], self.slots, values.shape[3])
+            for new, buffers in ((keys, self._keys), (values, self._values)):
+                shape = (*new.shape[:2], self.slots, new.shape[3])
+                buffers[layer] = lazy_zeros(shape, new.dtype, new.device)
         assert self._aim is not None, "aim() comes before a pass"
         self._keys[layer].index_copy_(2, self._aim, keys)
         self._values[layer].index_copy_(2, self._aim, values)

@@ -50,18 +50,23 @@ class DenseLinear(nn.Module):
         self.is_packed = weight.device.type == "cpu" and packs(weight.dtype)
         self.bias = bias
         # A plain attribute: the packed kind has no strides, which copies and conversions of modules expect.
-        self._weight = _pack(weight) if self.is_packed else weight
-        self._multiply = _multiply if self.is_packed else functional.linear
+        self._packed = (_pack(weight.detach()),) if self.is_packed else ()
+        self.weight = None if self.is_packed else weight
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The product, plus the bias where there is one."""
-        return self._multiply(x, self._weight, self.bias)
+        if self._packed:
+            return _multiply(x, *self._packed, self.bias)
+        assert self.weight is not None
+        return functional.linear(x, self.weight, self.bias)
 
 
 def join(layers: Sequence[nn.Linear]) -> DenseLinear:
     """One layer whose output is the outputs of ``layers`` side by side."""
-    weights = [layer.weight.detach() for layer in layers]
-    return DenseLinear(weights[0] if len(weights) == 1 else torch.cat(weights), joined_bias(layers))
+    if len(layers) == 1:
+        return DenseLinear(layers[0].weight, layers[0].bias)
+    joined = torch.cat([layer.weight.detach() for layer in layers])
+    return DenseLinear(nn.Parameter(joined, requires_grad=False), joined_bias(layers))
 
 
 def joined_bias(layers: Sequence[nn.Linear]) -> torch.Tensor | None:
