@@ -6,7 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from desktop.body import Body
@@ -15,7 +15,6 @@ from desktop.composer import Readiness
 from desktop.flush import Flush
 from desktop.header import Header
 from desktop.history.history import History
-from desktop.history.words import in_words
 from desktop.model_menu import ModelMenu
 from desktop.page import Page, stacked
 from desktop.palette import style_sheet
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
     from desktop.composer import Composer
     from desktop.conversation import Turn
-    from desktop.history.trouble import Trouble
     from desktop.notice_bar import NoticeBar
     from desktop.palette import Palette
     from desktop.store import Store
@@ -77,6 +75,7 @@ class MainWindow(QMainWindow):
         self._show_state()
         self.composer.setFocus()
         self.history.begin()
+        self.commands.begin()
 
     # Its parts
 
@@ -147,7 +146,7 @@ class MainWindow(QMainWindow):
             try:
                 self.chat.open(chat)
             except Unavailable as reason:
-                self.notice.say(in_words(reason.trouble))
+                self.notice.tell(reason.trouble)
                 return
         turn = self.chat.conversation.show_message(message) if message is not None else None
         self._show_conversation(turn)
@@ -186,12 +185,6 @@ class MainWindow(QMainWindow):
         """Search the chats."""
         self.body.show_side(True)
         self.sidebar.begin_search()
-
-    def copy_reply(self, turn: int) -> None:
-        """Put the text of a reply on the clipboard, as the model wrote it."""
-        one = self.chat.conversation.turn_of(turn)
-        if one is not None:
-            QGuiApplication.clipboard().setText(one.reply.text)
 
     def apply_palette(self, palette: Palette) -> None:
         """Other colours, everywhere."""
@@ -266,10 +259,10 @@ class MainWindow(QMainWindow):
         """Show the chat as it is now, at a turn if one is given."""
         conversation = self.chat.conversation
         last = conversation.last
+        self.page.show_chat(bool(last))  # first: what is hidden has no width to lay text out in
         self.transcript.show_turns(conversation.turns, turn)
         self.panel.show_reply(last.reply if last else None)
         self.header.show_round(None)
-        self.page.show_chat(bool(last))
         self.sidebar.show_open(conversation.id)
         if turn is not None:
             self.transcript.go_to(turn.reply)
@@ -287,12 +280,6 @@ class MainWindow(QMainWindow):
             self._show_conversation()
         else:
             self.chat.forget(chat)
-
-    def _on_trouble(self, trouble: Trouble | None) -> None:
-        if trouble is not None:
-            self.notice.say(in_words(trouble))
-        else:
-            self.notice.hide()
 
     def _on_side_shown(self, is_shown: bool) -> None:
         self.header.chats.setChecked(is_shown)
@@ -376,12 +363,11 @@ class MainWindow(QMainWindow):
         self.composer.stop_wanted.connect(self.stop)
         self.page.loading.retry_wanted.connect(lambda: self.load(self.menu.choice))
         self.page.loading.folder_wanted.connect(self.menu.ask_for_folder)
-        self.transcript.copy_requested.connect(self.copy_reply)
         self.transcript.again_requested.connect(self.again)
         self.transcript.continue_requested.connect(self.go_on)
         self.versions.changed.connect(self._show_conversation_here)
         self.versions.branched.connect(lambda chat: self.show_chat(chat, None))
-        self.history.told.connect(self._on_trouble)
+        self.history.told.connect(self.notice.tell)
         self.header.side_wanted.connect(self.toggle_side)
         self.body.side_shown.connect(self._on_side_shown)
         self.sidebar.chosen.connect(self.show_chat)
@@ -422,6 +408,5 @@ class MainWindow(QMainWindow):
             self._is_closed = True
             self.flush.stop()
             self._worker.close()
-            self.commands.cancel()
-            self.history.close(self.chat.open_conversations)
+            self.commands.end(self.chat.open_conversations)
             self.closed.emit()

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
+from desktop.history.words import in_words
 from desktop.icons import icon
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from desktop.history.trouble import Trouble
     from desktop.palette import Palette
 
 
@@ -47,6 +49,13 @@ class NoticeBar(QFrame):
         self.button.setText(button)
         self.button.setVisible(action is not None)
         self.show()
+
+    def tell(self, trouble: Trouble | None) -> None:
+        """Say what is wrong with the history, or no longer."""
+        if trouble is None:
+            self.hide()
+        else:
+            self.say(in_words(trouble))
 
     def apply_palette(self, palette: Palette) -> None:
         """Other colours."""

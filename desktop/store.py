@@ -61,6 +61,12 @@ class Store:
         return bool(self._waiting or self._going)
 
     @property
+    def chats_behind(self) -> list[int]:
+        """The chats of which something is not on disk yet."""
+        waiting = (one.chat if isinstance(one, MessageRecord) else one.id for one in self._waiting.values())
+        return [chat for chat in dict.fromkeys(waiting) if chat in self.chats]
+
+    @property
     def is_writable(self) -> bool:
         """Whether what is put in can be written."""
         return self._is_writable
@@ -148,14 +154,13 @@ class Store:
         """Read chats and folders again, after a copy came in."""
         self._tried(self._read_chats)
 
-    def close(self) -> bool:
-        """Write what waits and let go of the file; False if something could not be written."""
-        is_well = self.retry()
+    def close(self) -> None:
+        """Write what waits, if that is possible now, and let go of the file."""
+        self.retry()
         if self._connection is not None:
             with suppress(*FAULTS):
                 self._connection.close()
             self._connection = None
-        return is_well
 
     # Within
 

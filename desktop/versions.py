@@ -1,10 +1,11 @@
-"""The older versions of questions and replies, as the user reaches them: edit, step through them, branch off."""
+"""What is done to a turn on the page: copied, asked otherwise, shown in another version, branched off from."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
 
 if TYPE_CHECKING:
     from desktop.chat import Chat
@@ -29,10 +30,17 @@ class Versions(QObject):
         self._transcript = transcript
         self._composer = composer
         self._edited: Turn | None = None
+        transcript.copy_requested.connect(self.copy)
         transcript.edit_requested.connect(self.edit)
         transcript.branch_requested.connect(self.branch)
         transcript.version_requested.connect(self.show)
         composer.editing_ended.connect(self.take_edited)
+
+    def copy(self, number: int) -> None:
+        """Put the text of a reply on the clipboard, as the model wrote it."""
+        turn = self._chat.conversation.turn_of(number)
+        if turn is not None:
+            QGuiApplication.clipboard().setText(turn.reply.text)
 
     def edit(self, number: int) -> None:
         """Let a question be asked otherwise."""

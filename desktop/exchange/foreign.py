@@ -11,8 +11,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from desktop.exchange.whole import Whole, lasting_id
-from desktop.history.records import ChatRecord, MessageRecord
+from desktop.exchange.whole import Whole
+from desktop.history.records import ChatRecord, MessageRecord, lasting_id
 from desktop.plain_text import storable
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,9 +13,6 @@ if TYPE_CHECKING:
 
     from desktop.history.records import ChatRecord, MessageRecord
     from desktop.store import Store
-
-IDS_A_SECOND = 1_000_000 << 11
-LAST_SECOND = 4_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +34,14 @@ def whole(store: Store, chat: int) -> Whole:
 def shown_path(one: Whole) -> Conversation:
     """The chat as a conversation, of which the turns that were on the page can be read."""
     conversation = Conversation()
-    ids = iter(range(-1, -(2**62), -1))
-    nodes = nodes_of(one.messages, lambda: next(ids))
+    nodes = nodes_of(one.messages)
     conversation.grow(nodes, one.chat.shown, {message.id for message in one.messages})
     return conversation
 
 
-def tidied(one: Whole, new_id: Callable[[], int]) -> Whole:
+def tidied(one: Whole) -> Whole:
     """The same with a message between any two of one role, so that it can be gone on with."""
-    nodes = nodes_of(one.messages, new_id)
+    nodes = nodes_of(one.messages)
     if len(nodes) == len(one.messages):
         return one
     given = {message.id: message for message in one.messages}
@@ -73,10 +68,3 @@ def moved(one: Whole, new_id: Callable[[], int]) -> Whole:
     )
     shown = ids.get(one.chat.shown) if one.chat.shown is not None else None
     return replace(one, chat=replace(one.chat, id=chat, shown=shown), messages=messages)
-
-
-def lasting_id(created: float, *names: str) -> int:
-    """An id that is the same whenever the same thing is imported, and lies where its time belongs."""
-    digest = hashlib.sha256("\0".join(names).encode("utf-8", "surrogatepass")).digest()
-    second = int(min(max(created, 0.0), LAST_SECOND))
-    return second * IDS_A_SECOND + int.from_bytes(digest[:8], "big") % IDS_A_SECOND

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from desktop.exchange import pages, tree_json
+from desktop.exchange.reading import Unknown, chats_in
 from desktop.exchange.whole import moved, tidied, whole
 from desktop.history.copying import writing
+from desktop.history.opening import stamp
 from desktop.history.records import FolderRecord
+from desktop.history.trouble import FAULTS
+from desktop.store import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,6 +22,8 @@ if TYPE_CHECKING:
     from desktop.exchange.whole import Whole
     from desktop.history.records import Record
     from desktop.store import Store
+
+LEFTOVERS = "borrador-unsaved-"
 
 
 def exported(store: Store, chats: Iterable[int], path: Path) -> Iterator[int]:
@@ -37,6 +44,29 @@ def exported(store: Store, chats: Iterable[int], path: Path) -> Iterator[int]:
         raise
 
 
+def save_leftovers(store: Store, places: Iterable[Path]) -> Path | None:
+    """Write the chats that could not be stored to the first place that takes them; its path."""
+    chats = store.chats_behind
+    for place in places if chats else ():
+        path = place / f"{LEFTOVERS}{stamp()}.json"
+        with suppress(OSError, Unavailable):
+            for _ in exported(store, chats, path):
+                pass
+            return path
+    return None
+
+
+def take_in_leftovers(store: Store, places: Iterable[Path]) -> int:
+    """Bring in what an earlier run could not store; how many messages."""
+    count = 0
+    for place in places:
+        for path in sorted(place.glob(f"{LEFTOVERS}*.json")):
+            with suppress(*FAULTS, OSError, Unknown, Unavailable):
+                count += max(imported(store, chats_in(path)), default=0)
+                path.unlink()
+    return count
+
+
 def imported(store: Store, chats: Iterable[Whole]) -> Iterator[int]:
     """Put chats into the store. One that is here already is completed; one that differs comes in beside it.
 
@@ -48,7 +78,9 @@ def imported(store: Store, chats: Iterable[Whole]) -> Iterator[int]:
 
 def _records(store: Store, chats: Iterable[Whole], names: dict[str, int]) -> Iterator[Record]:
     for given in chats:
-        one = tidied(given, store.new_id)
+        if not given.messages:
+            continue
+        one = tidied(given)
         if one.chat.id in store.chats and _differs(one, store):
             one = moved(one, store.new_id)
         folder = None

@@ -67,7 +67,7 @@ class History(QObject):
         known = {record.id for record in records}
         conversation.id = chat
         conversation.system = self.store.chats[chat].system
-        conversation.grow(nodes_of(records, self.store.new_id), self.store.chats[chat].shown, known)
+        conversation.grow(nodes_of(records), self.store.chats[chat].shown, known)
         return conversation
 
     def keep(self, conversation: Conversation, *, is_lasting: bool = True, is_asked: bool = False) -> None:
@@ -175,8 +175,8 @@ class History(QObject):
         self._settle()
         self.changed.emit()
 
-    def close(self, conversations: Iterable[Conversation]) -> bool:
-        """Store everything and let go; False if something could not be written."""
+    def end(self, conversations: Iterable[Conversation]) -> bool:
+        """Store everything, at the end of the program; False if something could not be written."""
         if self._daily is not None:
             self._daily.cancel()
         for timer in (self._growth_timer, self._retry_timer, self._daily_timer):
@@ -184,7 +184,7 @@ class History(QObject):
         for conversation in conversations:
             self.keep(conversation)
         self._retry_timer.stop()
-        return self.store.close()
+        return self.store.retry()
 
     # Within
 

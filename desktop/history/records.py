@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import time
 from dataclasses import dataclass, fields
@@ -62,6 +63,8 @@ class FolderRecord:
     name: str
 
 
+IDS_A_SECOND = 1_000_000 << 11
+LAST_SECOND = 4_000_000_000
 Record = ChatRecord | MessageRecord | FolderRecord
 KINDS: tuple[type[Record], ...] = (FolderRecord, ChatRecord, MessageRecord)
 
@@ -86,3 +89,10 @@ class Ids:
         """The next one."""
         self._last = max(self._last + 1, (time.time_ns() // 1000 << 11) | secrets.randbits(11))
         return self._last
+
+
+def lasting_id(created: float, *names: str) -> int:
+    """An id that is the same whenever the same thing is imported, and lies where its time belongs."""
+    digest = hashlib.sha256("\0".join(names).encode("utf-8", "surrogatepass")).digest()
+    second = int(min(max(created, 0.0), LAST_SECOND))
+    return second * IDS_A_SECOND + int.from_bytes(digest[:8], "big") % IDS_A_SECOND

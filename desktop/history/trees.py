@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from desktop.conversation import Question
 from desktop.history.details import details_of, fill
-from desktop.history.records import MessageRecord
+from desktop.history.records import MessageRecord, lasting_id
 from desktop.plain_text import storable
 from desktop.reply import Reply, in_halves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from desktop.history.records import State
 
@@ -29,11 +29,11 @@ def record_of(node: Question | Reply, chat: int) -> MessageRecord:
     return MessageRecord(node.id, chat, parent, "assistant", text, node.created, state, shown, details)
 
 
-def nodes_of(records: Iterable[MessageRecord], new_id: Callable[[], int]) -> list[Question | Reply]:
+def nodes_of(records: Iterable[MessageRecord]) -> list[Question | Reply]:
     """The linked messages of a chat, parents first.
 
     A message whose parent is not there, or that would close a ring, becomes a first one. Between two messages of one
-    role an empty one of the other is put.
+    role an empty one of the other is put, always the same one.
     """
     ordered = sorted(records, key=lambda record: (record.created, record.id))
     known = {record.id: record for record in ordered}
@@ -47,7 +47,7 @@ def nodes_of(records: Iterable[MessageRecord], new_id: Callable[[], int]) -> lis
             above = known.get(above.parent) if above.parent is not None else None
         for one in reversed(chain.values()):
             parent = nodes.get(one.parent) if one.parent is not None else None
-            between, node = _node(one, parent, new_id)
+            between, node = _node(one, parent)
             made += [*between, node]
             nodes[one.id] = node
     for record in ordered:
@@ -56,12 +56,13 @@ def nodes_of(records: Iterable[MessageRecord], new_id: Callable[[], int]) -> lis
 
 
 def _node(
-    record: MessageRecord, parent: Question | Reply | None, new_id: Callable[[], int]
+    record: MessageRecord, parent: Question | Reply | None
 ) -> tuple[list[Question | Reply], Question | Reply]:
     between: list[Question | Reply] = []
+    gap_id = lasting_id(record.created, "gap", str(record.id))
     if record.role == "user":
         if isinstance(parent, Question):
-            gap = Reply(0, id=new_id(), created=record.created, question=parent, is_interrupted=True)
+            gap = Reply(0, id=gap_id, created=record.created, question=parent, is_interrupted=True)
             parent.replies.append(gap)
             between.append(gap)
             parent = gap
@@ -70,7 +71,7 @@ def _node(
             parent.questions.append(question)
         return between, question
     if not isinstance(parent, Question):
-        parent_question = Question(new_id(), "", parent, record.created)
+        parent_question = Question(gap_id, "", parent, record.created)
         if parent is not None:
             parent.questions.append(parent_question)
         between.append(parent_question)

@@ -26,13 +26,13 @@ def in_words(trouble: Trouble) -> str:
         ),
         "unwritable": translate(
             "history",
-            "The history in {folder} cannot be written ({detail}); what you write now is lost at the end unless that"
-            " changes or you export it.",
+            "The history in {folder} cannot be written ({detail}); what you write now goes into a file in your home"
+            " folder at the end, and comes back when it can.",
         ),
         "unreadable": translate(
             "history",
-            "The history in {folder} cannot be read ({detail}); nothing in it is changed, and what you write now is"
-            " lost at the end unless that changes or you export it.",
+            "The history in {folder} cannot be read ({detail}) and is left as it is; what you write now goes into a"
+            " file in your home folder at the end, and comes back when it can.",
         ),
         "damaged": translate(
             "history", "The history was damaged; {count} messages were saved, and the damaged file is kept as {file}."

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from desktop.exchange.reading import Unknown, chats_in
-from desktop.exchange.writing import exported, imported
+from desktop.exchange.writing import exported, imported, save_leftovers, take_in_leftovers
 from desktop.history.backup import Copying, restored, saved
 from desktop.sentences import filled
 from desktop.sidebar import menus
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
+    from desktop.conversation import Conversation
     from desktop.history.history import History
     from desktop.history.trouble import Trouble
     from desktop.notice_bar import NoticeBar
@@ -74,6 +75,18 @@ class Commands(QObject):
             self._copying.cancel()
             self._copying = None
             self._notice.hide()
+
+    def begin(self) -> None:
+        """Bring in what could not be stored when the program ended."""
+        if self._history.store.is_writable and take_in_leftovers(self._history.store, self._places()):
+            self._history.reload()
+
+    def end(self, conversations: list[Conversation]) -> None:
+        """Store everything; what the history does not take goes into a file, from which it comes back."""
+        self.cancel()
+        if not self._history.end(conversations):
+            save_leftovers(self._history.store, self._places())
+        self._history.store.close()
 
     # Files
 
@@ -138,6 +151,9 @@ class Commands(QObject):
         self._bring_in(restored(self._history.store, path), self.tr("Restoring: {count} messages"))
 
     # Within
+
+    def _places(self) -> tuple[Path, ...]:
+        return self._history.store.folder, Path.home()
 
     def _dialog(self, title: str, kinds: list[str], *, is_new: bool = False) -> QFileDialog:
         dialog = QFileDialog(self._window, title)

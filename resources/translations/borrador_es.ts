@@ -723,12 +723,12 @@
         <translation>El disco de {folder} está lleno; libera espacio y lo que escribas ahora se guardará entonces.</translation>
     </message>
     <message>
-        <source>The history in {folder} cannot be written ({detail}); what you write now is lost at the end unless that changes or you export it.</source>
-        <translation>No se puede escribir en el historial de {folder} ({detail}); lo que escribas ahora se perderá al salir si eso no cambia o no lo exportas.</translation>
+        <source>The history in {folder} cannot be written ({detail}); what you write now goes into a file in your home folder at the end, and comes back when it can.</source>
+        <translation>No se puede escribir en el historial de {folder} ({detail}); lo que escribas ahora irá al final a un archivo de tu carpeta personal y volverá cuando se pueda.</translation>
     </message>
     <message>
-        <source>The history in {folder} cannot be read ({detail}); nothing in it is changed, and what you write now is lost at the end unless that changes or you export it.</source>
-        <translation>No se puede leer el historial de {folder} ({detail}); no se cambia nada en él, y lo que escribas ahora se perderá al salir si eso no cambia o no lo exportas.</translation>
+        <source>The history in {folder} cannot be read ({detail}) and is left as it is; what you write now goes into a file in your home folder at the end, and comes back when it can.</source>
+        <translation>No se puede leer el historial de {folder} ({detail}) y se deja como está; lo que escribas ahora irá al final a un archivo de tu carpeta personal y volverá cuando se pueda.</translation>
     </message>
     <message>
         <source>The history was damaged; {count} messages were saved, and the damaged file is kept as {file}.</source>

@@ -101,7 +101,7 @@ def test_h03_killed_before_the_first_word_leaves_nothing_for_the_template(
     assert conversation.turns[0].reply.is_over
     conversation.ask("Next")
     assert [one.content for one in conversation.request(Sampling(), 9).messages] == ["Next"]
-    assert nodes_of([], again.new_id) == []
+    assert nodes_of([]) == []
     again.close()
 
 

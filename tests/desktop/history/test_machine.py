@@ -229,7 +229,8 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         self.note()
-        assert self.history.close(self.chat.open_conversations)
+        assert self.history.end(self.chat.open_conversations)
+        self.store.close()
         self.start()
 
     @rule()

