@@ -7,6 +7,7 @@ nothing of models or text.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import deque
 from dataclasses import dataclass, field
@@ -28,25 +29,66 @@ FADE = 0.98
 """What a round leaves of the weight of those before it."""
 CARRIED = 16.0
 """Tests' weight that a new reply takes over from those before it."""
-MARGIN = 1.02
+MARGIN = 1.01
 """Gain for which K changes."""
-FIRST_PROBE = 16
-LAST_PROBE = 256
-"""Rounds of rest before a drafter is tried again, doubled after each vain try."""
+PROBE_SHARE = 0.01
+"""Share of the time that tries of a resting drafter may cost."""
+SHORTEST_REST = 8
+LONGEST_REST = 256
+"""Rounds between tries."""
+CHANGE = 0.5
+"""A sudden change worth noticing: misses become this many times rarer, or hits do."""
+ALARM = 4.0
+"""Log-likelihood ratio at which a change counts as seen (one false alarm in about 50 tests that hint at one)."""
 KEPT_TIMES = 9
 RECENT = 12
 """Rounds that the shown speed covers."""
 
 
+class Suspicion:
+    """A running test (CUSUM) of whether the acceptance has changed for the better or for the worse.
+
+    ``since`` are the rounds, as (tested, accepted), from which on the change would date.
+    """
+
+    def __init__(self, up: bool) -> None:
+        self._up = up
+        self._ratio = 0.0
+        self.since: list[tuple[int, int]] = []
+
+    def hears(self, tested: int, accepted: int, assumed: float) -> bool:
+        """Whether this round, with ``assumed`` acceptance so far, makes the change certain enough."""
+        assumed = min(0.99, max(0.01, assumed))
+        changed = 1 - (1 - assumed) * CHANGE if self._up else assumed * CHANGE
+        misses = tested - accepted
+        self._ratio += accepted * math.log(changed / assumed) + misses * math.log((1 - changed) / (1 - assumed))
+        self.since.append((tested, accepted))
+        if self._ratio <= 0:
+            self._ratio = 0.0
+            self.since = []
+        return self._ratio > ALARM
+
+
 @dataclass
 class Acceptance:
-    """Weighted counts of tests and hits by depth, for one drafter of one model."""
+    """Weighted counts of tests and hits by depth, for one drafter of one model; forgets what a change outdates."""
 
     tests: list[float] = field(default_factory=list)
     hits: list[float] = field(default_factory=list)
+    _suspicions: list[Suspicion] = field(default_factory=lambda: [Suspicion(up=True), Suspicion(up=False)])
 
     def record(self, tested: int, accepted: int) -> None:
         """A round reached ``tested`` drafted tokens and kept ``accepted``; depths not reached say nothing."""
+        assumed = self.pooled()
+        sure = [suspicion for suspicion in self._suspicions if suspicion.hears(tested, accepted, assumed)]
+        self._count(tested, accepted)
+        if sure:
+            self.tests, self.hits = [], []
+            for round_ in sure[0].since:
+                self._count(*round_)
+            self._suspicions = [Suspicion(up=True), Suspicion(up=False)]
+
+    def _count(self, tested: int, accepted: int) -> None:
         self.tests = [weight * FADE for weight in self.tests]
         self.hits = [weight * FADE for weight in self.hits]
         while len(self.tests) < tested:
@@ -125,7 +167,6 @@ class DraftLength:
         self._can_draft = can_draft
         self._k: int | None = None
         self._rested = 0
-        self._interval = FIRST_PROBE
         self._resting = False
         self._recent: deque[tuple[int, float]] = deque(maxlen=RECENT)
         self._was: tuple[object, ...] = ()
@@ -159,20 +200,29 @@ class DraftLength:
             current = best
         self._k = current
         if current > 0:
-            self._rested, self._interval = 0, FIRST_PROBE
+            self._rested = 0
             return current
         self._resting = True
         self._rested += 1
-        if self._rested < self._interval:
+        if self._rested < self._rest(length):
             return 0
-        self._rested, self._interval = 0, min(2 * self._interval, LAST_PROBE)
+        self._rested = 0
         return 1
+
+    def _rest(self, length: int) -> int:
+        """Rounds between two tries, so that what a try is expected to lose stays a small share of the time."""
+        plain = self._times.verify(length, 0)
+        cost = (self._times.draft(length) + self._times.verify(length, 1)) / plain
+        loss = cost - self.acceptance.expected(1)
+        return round(min(LONGEST_REST, max(SHORTEST_REST, loss / PROBE_SHARE)))
 
     def record(self, outcome: Outcome) -> None:
         """A round is over."""
         self._times.record(outcome)
         if outcome.drafted:
             self.acceptance.record(outcome.tested, outcome.accepted)
+            if self._resting and outcome.accepted:
+                self._rested = LONGEST_REST  # a try that went well is followed by another at once
         self._recent.append((len(outcome.tokens), outcome.draft_ms + outcome.verify_ms))
 
     def tokens_per_second(self) -> float:

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from inference.draft_length import FIRST_PROBE, Acceptance, DraftLength, RoundTimes
+from inference.draft_length import LONGEST_REST, SHORTEST_REST, Acceptance, DraftLength, RoundTimes
 from inference.engine import Outcome
 from inference.measure import StepTimes
 from inference.messages import Notice
@@ -69,7 +69,31 @@ def test_a21_a_useless_drafter_rests_soon_and_is_tried_again_rarely() -> None:
     assert sum(chosen[40:]) <= 8
     assert any(chosen[40:]), "it must be tried again"
     gaps = [len(list(run)) for k, run in itertools.groupby(chosen) if k == 0]
-    assert gaps[-2] > gaps[0] >= FIRST_PROBE - 1
+    assert all(SHORTEST_REST - 1 <= gap <= LONGEST_REST for gap in gaps[:-1])
+
+
+def test_cheap_tries_come_oftener_than_dear_ones() -> None:
+    cheap, dear = (
+        sum(k > 0 for k in play(planner(draft=draft), [0] * 400, draft=draft)[50:]) for draft in (1.5, 9.0)
+    )
+    assert cheap > dear > 0
+
+
+def test_a_try_that_went_well_is_followed_by_another_at_once() -> None:
+    plan = planner(draft=9.0)
+    chosen = play(plan, [0] * 300, draft=9.0)
+    while chosen[-1] == 0:
+        chosen += play(plan, [1], draft=9.0)
+    assert play(plan, [0], draft=9.0) == [1]
+
+
+def test_a_change_for_the_worse_is_noticed_within_a_few_rounds() -> None:
+    acceptance = Acceptance()
+    for _ in range(50):
+        acceptance.record(8, 8)
+    for _ in range(3):
+        acceptance.record(1, 0)
+    assert acceptance.pooled() < 0.5
 
 
 def test_it_comes_back_when_the_text_becomes_easy() -> None:
