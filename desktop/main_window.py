@@ -340,7 +340,7 @@ class MainWindow(QMainWindow):
         self.versions = Versions(self.chat, self.history, self.transcript, self.composer, self)
         self.body = Body(self)
         self.body.hold(self.sidebar, self.page, self.panel)
-        self.body.want_side(str(self._settings.value("chats_shown", "true")) != "false")
+        self.body.want_side(str(self._settings.value("chats_shown", True)).lower() != "false")
         whole = QWidget(self)
         stacked(whole, (self.header, self.body, self.status_bar)).setStretch(1, 1)
         self.setCentralWidget(whole)

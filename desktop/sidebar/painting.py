@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -14,7 +14,8 @@ from desktop.sidebar.rows import ROW
 from desktop.sidebar.sections import Heading, Line
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QAbstractItemModel, QObject
+    from PySide6.QtCore import QAbstractItemModel
+    from PySide6.QtGui import QInputMethodEvent, QKeyEvent
 
     from desktop.palette import Palette
 
@@ -68,9 +69,14 @@ class Painting(QStyledItemDelegate):
         painter.restore()
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        editor = QLineEdit(parent)
+        editor = _NameField(parent)
         editor.setAccessibleName(self.tr("New name"))
         return editor
+
+    def eventFilter(self, editor: QObject, event: QEvent) -> bool:
+        if isinstance(editor, _NameField) and editor.is_composing and event.type() == QEvent.Type.KeyPress:
+            return False  # the input method's own Enter, which Qt would take for the end
+        return super().eventFilter(editor, event)
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
         if isinstance(editor, QLineEdit):
@@ -136,6 +142,24 @@ class Painting(QStyledItemDelegate):
         if weight is not None:
             font.setWeight(weight)
         return font
+
+
+class _NameField(QLineEdit):
+    """Knows whether an input method is at work in it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.is_composing = False
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        super().inputMethodEvent(event)
+        self.is_composing = bool(event.preeditString())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.is_composing and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()
+        else:
+            super().keyPressEvent(event)
 
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading) | int(Qt.TextFlag.TextSingleLine)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QIcon
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QIcon, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -32,8 +32,6 @@ from desktop.sidebar.sections import Heading, Line, Shelf, line, listed
 from desktop.store import Unavailable
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent
-
     from desktop.history.history import History
     from desktop.palette import Palette
 
@@ -242,6 +240,13 @@ class _SearchField(QLineEdit):
     down = Signal()
     entered = Signal()
     left = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        is_wanted = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if is_wanted and event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()  # the field's own, not the window's shortcut
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Down:
