@@ -13,6 +13,7 @@ import psutil
 import torch
 
 from inference.decoder import JOINED, Decoder, pack, refusal
+from inference.drafters.ngram import NgramDrafter
 from inference.drafters.none import NoDrafter
 from inference.drafters.twin import TwinDrafter
 from inference.engine import Engine
@@ -24,7 +25,7 @@ from inference.model import ReferenceForward, TextModel, load_text_model
 from inference.models.source import locate
 from inference.quantize.build import Twin, build_twin
 from inference.quantize.calibrate import TEXTS
-from inference.settings import LARGEST_K, Message, ModelChoice
+from inference.settings import DRAFTERS, LARGEST_K, Message, ModelChoice
 from inference.text.template import ChatTemplate, end_token_ids
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ EXACT_COST = 0.05
 """Exact mode is the default where it adds less than this to a plain step."""
 
 LARGEST_FAST_K = 64
+
+NO_MATRICES = Notice("drafter.no_linear")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     no_drafter: Notice | None = None
     if choice.drafter == "none":
         no_drafter = Notice("drafter.none")
-    else:
+    elif choice.drafter == "twin":
         texts = [
             template.encode([Message("user", question), Message("assistant", answer)]).ids for question, answer in TEXTS
         ]
@@ -125,7 +128,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         except StopIteration as end:
             twin = end.value
         except ValueError:
-            no_drafter = Notice("drafter.no_linear")
+            no_drafter = NO_MATRICES
     if is_fast:
         # Behind the twin, which is made of the matrices that are let go here.
         for _ in pack(model.model):
@@ -133,7 +136,11 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     kind = Decoder if is_fast else ReferenceForward
     forward = kind(model.model)
     twin_forward = kind(twin.model) if twin else None
-    drafter: Drafter = TwinDrafter(twin_forward, cache, device) if twin_forward else NoDrafter()
+    drafter: Drafter = NoDrafter()
+    if twin_forward is not None:
+        drafter = TwinDrafter(twin_forward, cache, device)
+    elif choice.drafter == "ngram":
+        drafter = NgramDrafter(ends)
 
     exact: Width | None = None
     if choice.exact is not False:
@@ -163,7 +170,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         dtype=name,
         threads=threads,
         drafter=drafter.name,
-        drafters=("none", "twin") if twin else ("none",),
+        drafters=tuple(name for name in DRAFTERS if name != "twin" or no_drafter != NO_MATRICES),
         no_drafter=no_drafter,
         mode="exact" if width.exact else "fast",
         mode_notice=mode_notice,

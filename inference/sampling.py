@@ -210,7 +210,7 @@ class Sampler:
     def probabilities(self, row: Row, path: Sequence[int]) -> Row:
         """The distribution [vocabulary] that tokens behind ``path`` are drawn from; sums to 1."""
         logits, ids = warp(self._processors.apply(row, path), self.sampling)
-        weights = np.exp(logits - logits.max())
+        weights: Row = np.exp(logits - logits.max())
         weights /= weights.sum()
         if ids is None:
             return weights

@@ -12,7 +12,7 @@ from typing import Literal
 
 from inference.messages import Problem
 
-DRAFTERS = ("none", "twin")
+DRAFTERS = ("none", "twin", "ngram")
 RULES = ("coupled", "textbook")
 LARGEST_K = 8
 """Longest draft offered on screen and on the command line."""

@@ -82,7 +82,7 @@ def test_load_tells_its_steps_and_what_it_made(folder: Path) -> None:
     loaded = events[-1]
     assert isinstance(loaded, Loaded)
     assert loaded.name == "tiny"
-    assert (loaded.drafter, loaded.drafters, loaded.no_drafter) == ("twin", ("none", "twin"), None)
+    assert (loaded.drafter, loaded.drafters, loaded.no_drafter) == ("twin", ("none", "twin", "ngram"), None)
     assert loaded.context == 1024, "a model's own limit bounds the setting"
     assert (loaded.device, loaded.dtype) == ("cpu", "float32")
 
