@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
@@ -247,7 +248,8 @@ class MainWindow(QMainWindow):
     def _write(self, turn: Turn) -> None:
         self.transcript.begin_reply(turn.reply, turn)
         self.panel.show_reply(turn.reply)
-        self.chat.write(self.header.speculation, self._preferences.sampling, self._preferences.max_new_tokens)
+        speculation = replace(self.header.speculation, rule=self._preferences.rule)
+        self.chat.write(speculation, self._preferences.sampling, self._preferences.max_new_tokens)
         self.sidebar.show_open(self.chat.conversation.id)
 
     def _leave(self) -> None:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRegularExpression, Qt
 from PySide6.QtGui import QRegularExpressionValidator
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QDoubleSpinBox, QFormLayout, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QLineEdit,
+    QSpinBox,
+    QWidget,
+)
 
 from desktop.settings.preferences import LARGEST_TEXT, SMALLEST_TEXT, Preferences
 
@@ -39,6 +48,11 @@ class SettingsDialog(QDialog):
         self.max_new_tokens.setRange(1, 100_000)
         self.max_new_tokens.setSingleStep(128)
         self.max_new_tokens.setValue(preferences.max_new_tokens)
+        self.rule = QComboBox(self)
+        self.rule.addItem(self.tr("the same text as without"), "coupled")
+        self.rule.addItem(self.tr("the same odds as without (textbook)"), "textbook")
+        self.rule.setCurrentIndex(self.rule.findData(preferences.rule))
+        self.rule.setToolTip(self.tr("What speculation promises. It counts from the next reply on."))
         buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, parent=self
         )
@@ -51,6 +65,7 @@ class SettingsDialog(QDialog):
         form.addRow(self.tr("Top-p"), self.top_p)
         form.addRow(self.tr("Seed"), self.seed)
         form.addRow(self.tr("Longest reply, in tokens"), self.max_new_tokens)
+        form.addRow(self.tr("Speculation keeps"), self.rule)
         form.addRow(buttons)
 
     def chosen(self) -> Preferences:
@@ -61,7 +76,7 @@ class SettingsDialog(QDialog):
             top_p=round(self.top_p.value(), 2),
             seed=int(self.seed.text()) if self.seed.text() else None,
         )
-        return Preferences(self.text_size.value(), sampling, self.max_new_tokens.value())
+        return Preferences(self.text_size.value(), sampling, self.max_new_tokens.value(), self.rule.currentData())
 
 
 def _decimal(low: float, high: float, value: float, parent: QWidget) -> QDoubleSpinBox:

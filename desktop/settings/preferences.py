@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from inference.events import Problem
-from inference.settings import Sampling
+from inference.settings import RULES, Sampling
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings
@@ -16,11 +16,12 @@ SMALLEST_TEXT, LARGEST_TEXT = 80, 200
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Text size in percent; how replies are sampled; the longest reply in tokens."""
+    """Text size in percent; how replies are sampled and drafts verified; the longest reply in tokens."""
 
     text_size: int = 100
     sampling: Sampling = field(default_factory=Sampling)
     max_new_tokens: int = 1024
+    rule: str = RULES[0]
 
     @property
     def scale(self) -> float:
@@ -42,8 +43,12 @@ def read(settings: QSettings) -> Preferences:
         )
     except Problem:
         sampling = usual.sampling
+    rule = str(settings.value("rule", usual.rule))
     return Preferences(
-        min(LARGEST_TEXT, max(SMALLEST_TEXT, size)), sampling, tokens if tokens > 0 else usual.max_new_tokens
+        min(LARGEST_TEXT, max(SMALLEST_TEXT, size)),
+        sampling,
+        tokens if tokens > 0 else usual.max_new_tokens,
+        rule if rule in RULES else usual.rule,
     )
 
 
@@ -55,6 +60,7 @@ def write(settings: QSettings, preferences: Preferences) -> None:
         ("max_new_tokens", preferences.max_new_tokens),
         ("temperature", sampling.temperature),
         ("top_p", sampling.top_p),
+        ("rule", preferences.rule),
         ("seed", -1 if sampling.seed is None else sampling.seed),
     ):
         settings.setValue(name, value)

@@ -418,6 +418,18 @@
         <translation>al azar en cada respuesta</translation>
     </message>
     <message>
+        <source>the same text as without</source>
+        <translation>el mismo texto que sin ella</translation>
+    </message>
+    <message>
+        <source>the same odds as without (textbook)</source>
+        <translation>las mismas probabilidades que sin ella (de manual)</translation>
+    </message>
+    <message>
+        <source>What speculation promises. It counts from the next reply on.</source>
+        <translation>Lo que promete la especulación. Vale desde la próxima respuesta.</translation>
+    </message>
+    <message>
         <source>Text size</source>
         <translation>Tamaño del texto</translation>
     </message>
@@ -436,6 +448,10 @@
     <message>
         <source>Longest reply, in tokens</source>
         <translation>Respuesta más larga, en tokens</translation>
+    </message>
+    <message>
+        <source>Speculation keeps</source>
+        <translation>La especulación conserva</translation>
     </message>
 </context>
 <context>
