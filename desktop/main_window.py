@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import count
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
