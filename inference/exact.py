@@ -63,16 +63,17 @@ def find_width(forward: Forward, vocabulary: int, largest_k: int, device: torch.
     """
     generator = torch.Generator().manual_seed(20240731)
     tokens = torch.randint(0, vocabulary, (largest_k + 1,), generator=generator).tolist()
-    candidates = [*range(1, 5), largest_k + 1]
+    tests = []
     for length in SELF_TEST_LENGTHS:
         cache = noisy_cache(forward, length, largest_k, device)
         drafts = {
             count: _run(forward, cache, tokens[:count], length, 0, device) for count in range(2, largest_k + 2)
         }
-        candidates = [width for width in candidates if _agrees(forward, cache, tokens, length, width, drafts, device)]
-        if not candidates:
-            return None
-    return Width(True, candidates[0], largest_k + 1)
+        tests.append((cache, length, drafts))
+    for width in (*range(1, 5), largest_k + 1):
+        if all(_agrees(forward, cache, tokens, length, width, drafts, device) for cache, length, drafts in tests):
+            return Width(True, width, largest_k + 1)
+    return None
 
 
 @torch.inference_mode()

@@ -29,7 +29,7 @@ LENGTHS = (200, 2000)
 DRAFTS = (0, 1, 2, 4, 8)
 """Draft lengths whose verification is timed; those between are interpolated."""
 
-BUDGET_S = 0.2
+BUDGET_S = 0.1
 """Time a figure may take: fewer repeats of slow steps, never less than three."""
 
 
