@@ -17,7 +17,7 @@ RULES = ("coupled", "textbook")
 LARGEST_K = 8
 """Longest draft offered on screen and on the command line."""
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 
 
 def _check(name: str, value: float, low: float, high: float, allowed: str) -> None:
@@ -117,7 +117,10 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a chat. ``token_ids`` are those the model wrote, for an answer that was not edited."""
+    """One message of a chat. ``token_ids`` are those the model wrote, for an answer that was not edited.
+
+    ``tool`` is what a tool answered; where a template knows no such role, it is read as the user's words.
+    """
 
     role: Role
     content: str

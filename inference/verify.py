@@ -76,16 +76,26 @@ def _textbook(
         token = draft.tokens[node]
         if draft.probabilities is None:
             # A deterministic candidate has q = 1; refused, its mass is gone (one coin serves all siblings).
+            if token >= target_probs.size:
+                continue
             chance, target_probs[token] = float(target_probs[token]), 0.0
             if coins < chance:
                 return node, token
             coins -= chance
             continue
         draft_probs = draft.probabilities[node]
-        if coins * draft_probs[token] < target_probs[token]:
+        if token < target_probs.size and coins * draft_probs[token] < target_probs[token]:
             return node, token
+        draft_probs = _resized(draft_probs, target_probs.size)
         residual = np.maximum(target_probs - draft_probs, 0)
         # With p = q nothing is left but rounding errors; the token was then refused by such an error only.
         target_probs = residual if residual.sum() > 0 else target_probs
         break
     return None, draw(target_probs, keyed_uniform(sampler.seed, position, "own"))
+
+
+def _resized(probabilities: Row, size: int) -> Row:
+    """Embeddings may be padded differently: ids that one side lacks have probability zero there."""
+    if probabilities.size >= size:
+        return probabilities[:size]
+    return np.pad(probabilities, (0, size - probabilities.size))

@@ -34,7 +34,7 @@ _PLAIN = (
     "{% endfor %}{% if add_generation_prompt %}Assistant:{% endif %}"
 )
 _BLANK_LINE = "\n\n"
-_SYSTEM, _QUESTION, _ANSWER, _NEXT = "Sabana", "Pregunta", "Borrador", "Siguiente"
+_SYSTEM, _QUESTION, _ANSWER, _NEXT, _TOOL = "Sabana", "Pregunta", "Borrador", "Siguiente", "Martillo"
 
 
 class Renderer:
@@ -49,6 +49,7 @@ class Renderer:
             self._template = ("{{ bos_token }}" if _adds_bos(tokenizer) else "") + _PLAIN
         self._endless = False  # one probe that takes its whole time is enough
         self.has_system_role = self._knows_system()
+        self.has_tool_role = self._knows_tool()
 
     def render(self, messages: Sequence[Message], prompt: bool = True) -> str:
         """The chat as text, with the header of the next answer (``prompt``). Raises Problem."""
@@ -105,6 +106,10 @@ class Renderer:
             return _SYSTEM in with_system
         return self._probe(question) is None
 
+    def _knows_tool(self) -> bool:
+        chat = (Message("user", _QUESTION), Message("assistant", _ANSWER), Message("tool", _TOOL))
+        return not self.missing and _TOOL in (self._probe(*chat) or "")
+
     def _probe(self, *chat: Message, prompt: bool = True) -> str | None:
         if self._endless:
             return None
@@ -115,17 +120,22 @@ class Renderer:
             return None
 
 
-def arrange(messages: Sequence[Message], has_system_role: bool) -> tuple[list[Message], bool]:
+def arrange(
+    messages: Sequence[Message], has_system_role: bool, has_tool_role: bool = True
+) -> tuple[list[Message], bool]:
     """The messages as any template takes them, and whether a system prompt had to move into the first question.
 
     One system message in front or none, then roles in turn: empty messages go, neighbours of one role become one, with
-    a blank line between them. A merged or changed message keeps no token ids.
+    a blank line between them. What a tool said becomes the user's words where there is no such role. A merged or
+    changed message keeps no token ids.
     """
     system = _BLANK_LINE.join(m.content for m in map(_cleaned, messages) if m.role == "system" and m.content.strip())
     arranged: list[Message] = []
     for message in map(_cleaned, messages):
         if message.role == "system" or (message.role == "assistant" and not message.content.strip()):
             continue
+        if message.role == "tool" and not has_tool_role:
+            message = replace(message, role="user")
         if arranged and arranged[-1].role == message.role:
             message = Message(message.role, arranged.pop().content + _BLANK_LINE + message.content)
         arranged.append(message)

@@ -56,7 +56,7 @@ class ChatTemplate:
         They are those of tokenizing the rendered text directly, without adding BOS, except for control strings inside
         messages and for answers that keep their own ids. Raises Problem.
         """
-        arranged, merged = arrange(messages, self._renderer.has_system_role)
+        arranged, merged = arrange(messages, self._renderer.has_system_role, self._renderer.has_tool_role)
         placeholders = self._control.placeholders(message.content for message in arranged)
         marked = [self._mark(message, placeholders) for message in arranged]
         text = self._renderer.render(marked)

@@ -286,3 +286,73 @@ def test_a11_speculation_draws_what_plain_decoding_draws(sampling: Sampling) -> 
         assert write(engine, [1, 2], drafter, FixedK(2), sampling, count=3, seed=seed) == plain
         texts.add(tuple(plain))
     assert len(texts) > 2, "sampling took the most likely token every time"
+
+
+@pytest.mark.parametrize("window", [8, 16])
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_a06_sliding_windows_and_prompts_longer_than_them(window: int, attention: str) -> None:
+    model = tiny_model("gemma3", sliding_window=window)
+    model.set_attn_implementation(attention)
+    prompt = [(7 * i + 3) % VOCABULARY for i in range(50)]
+    expected = model.generate(torch.tensor([prompt]), max_new_tokens=100, do_sample=False, pad_token_id=0)
+    plain = write(engine_for(ReferenceForward(model)), prompt, NoDrafter(), FixedK(0), count=100)
+    assert plain == expected[0, len(prompt):].tolist()
+    near = copy.deepcopy(model)
+    with torch.no_grad():
+        for parameter in near.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.01)
+    engine = engine_for(ReferenceForward(model))
+    planner = FixedK(4)
+    assert write(engine, prompt, TwinDrafter(ReferenceForward(near), engine.cache, CPU), planner, count=100) == plain
+    assert sum(outcome.accepted for outcome in planner.outcomes) > 0
+
+
+@pytest.mark.parametrize("sampling", [GREEDY, WARM, Sampling(temperature=0.9, repetition_penalty=1.3)])
+@pytest.mark.parametrize("rule", ["coupled", "textbook"])
+@pytest.mark.parametrize(("wide", "narrow"), [("target", "draft"), ("draft", "target")])
+def test_a08_vocabularies_padded_differently(sampling: Sampling, rule: str, wide: str, narrow: str) -> None:
+    """Same tokenizer, other numbers of rows: what one side lacks has probability zero there; nothing breaks."""
+    sizes = {wide: 20, narrow: 16}
+    full = ToyForward(vocabulary=20, seed=4)
+    full.table[:, :, 16:] += 1.5  # the ids beyond the smaller size are often wanted
+
+    def cut(size: int) -> ToyForward:
+        forward = ToyForward(vocabulary=20)
+        forward.table = full.table[:, :, :size]
+        return forward
+
+    from inference.sampling import Sampler
+
+    engine = engine_for(cut(sizes["target"]))
+    drafter = TwinDrafter(cut(sizes["draft"]), engine.cache, CPU)
+    for _ in engine.prefill([1, 2], lambda: False):
+        pass
+    planner = FixedK(4)
+    sampler = Sampler(sampling, 7, [1, 2], rule=rule)
+    rounds = engine.decode([1, 2], sampler, drafter, planner, lambda _: None, 120)
+    written = [token for outcome in rounds for token in outcome.tokens]
+    assert max(written) < sizes["target"]
+    if wide == "target":
+        assert max(written) >= 16
+    assert sum(outcome.accepted for outcome in planner.outcomes) > 0
+    if rule == "coupled" or sampling.temperature == 0:
+        assert written == write(
+            engine_for(cut(sizes["target"])), [1, 2], NoDrafter(), FixedK(0), sampling, count=120
+        )
+
+
+def test_c15_a_reader_that_gives_up_ends_the_work() -> None:
+    forward = ToyForward()
+    engine = engine_for(forward)
+    for _ in engine.prefill([1, 2], lambda: False):
+        pass
+    from inference.sampling import Sampler
+
+    planner = FixedK(2)
+    rounds = engine.decode(
+        [1, 2], Sampler(WARM, 7, [1, 2]), TwinDrafter(forward, engine.cache, CPU), planner, lambda _: None, 200
+    )
+    next(rounds)
+    del rounds
+    assert len(planner.outcomes) == 1
+    assert len(write(engine, [1, 2], NoDrafter(), FixedK(0), WARM, count=5)) == 5

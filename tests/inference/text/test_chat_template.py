@@ -440,3 +440,28 @@ def test_swallowed_space_does_not_come_back_behind_a_kept_answer():
 def test_surrogates_and_nul_do_not_reach_the_tokenizer():
     _, template = made(LLAMA3)
     assert template.encode(chat(("u", "a\ud83e\0 b"))) == template.encode(chat(("u", "a\ufffd b")))
+
+
+TOOL_CHAT = [Message("user", "hi"), Message("assistant", "wait"), Message("tool", "42"), Message("user", "so?")]
+
+
+def test_a_template_with_a_tool_role_gets_it() -> None:
+    template = (
+        "{% for message in messages %}{{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}"
+        "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+    )
+    tokenizer = tiny_tokenizer("byte", special=("<|im_start|>", "<|im_end|>"), template=template)
+    text = tokenizer.decode(ChatTemplate(tokenizer, "m").encode(TOOL_CHAT).ids)
+    assert "<|im_start|>tool\n42<|im_end|>" in text
+
+
+@pytest.mark.parametrize("body", ["{{ raise_exception('unknown role') }}", ""], ids=["raises", "leaves it out"])
+def test_without_a_tool_role_it_is_the_users_words(body: str) -> None:
+    template = (
+        "{% for message in messages %}{% if message.role in ('user', 'assistant') %}"
+        "{{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}{% else %}" + body +
+        "{% endif %}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+    )
+    tokenizer = tiny_tokenizer("byte", special=("<|im_start|>", "<|im_end|>"), template=template)
+    text = tokenizer.decode(ChatTemplate(tokenizer, "m").encode(TOOL_CHAT).ids)
+    assert "<|im_start|>user\n42\n\nso?<|im_end|>" in text
