@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.history.copying import read_all, writing
-from desktop.history.opening import BACKUPS, connect, stamp
+from desktop.history.opening import BACKUPS, connect, forgiving, stamp
 from desktop.history.schema import WITHOUT_INDEX, bring_up_to_date, version_of
 from desktop.history.trouble import FAULTS, Damaged, Trouble, kind_of
 
@@ -54,7 +54,7 @@ def restored(store: Store, path: Path) -> Iterator[int]:
 
     Raises Damaged for a file that is none of ours, sqlite3.Error, OSError, Unavailable.
     """
-    with closing(connect(path, "ro")) as source:
+    with closing(forgiving(connect(path, "ro"))) as source:
         try:
             version = version_of(source)
         except FAULTS as error:
@@ -126,7 +126,7 @@ def _snapshot(store: Store) -> sqlite3.Connection:
         memory = sqlite3.connect(":memory:", isolation_level=None)
         store.connection.backup(memory)
         return memory
-    source = connect(store.folder / path.replace("\\", "/").rpartition("/")[2], "ro")
+    source = forgiving(connect(store.folder / path.replace("\\", "/").rpartition("/")[2], "ro"))
     source.execute("BEGIN")
     source.execute("SELECT count(*) FROM folder").fetchone()
     return source

@@ -59,10 +59,9 @@ def _node(
     record: MessageRecord, parent: Question | Reply | None
 ) -> tuple[list[Question | Reply], Question | Reply]:
     between: list[Question | Reply] = []
-    gap_id = lasting_id(record.created, "gap", str(record.id))
     if record.role == "user":
         if isinstance(parent, Question):
-            gap = Reply(0, id=gap_id, created=record.created, question=parent, is_interrupted=True)
+            gap = Reply(0, id=_gap_id(record), created=record.created, question=parent, is_interrupted=True)
             parent.replies.append(gap)
             between.append(gap)
             parent = gap
@@ -71,7 +70,7 @@ def _node(
             parent.questions.append(question)
         return between, question
     if not isinstance(parent, Question):
-        parent_question = Question(gap_id, "", parent, record.created)
+        parent_question = Question(_gap_id(record), "", parent, record.created)
         if parent is not None:
             parent.questions.append(parent_question)
         between.append(parent_question)
@@ -81,6 +80,10 @@ def _node(
     reply.is_interrupted = reply.finished is None and reply.failure is None
     parent.replies.append(reply)
     return between, reply
+
+
+def _gap_id(record: MessageRecord) -> int:
+    return lasting_id(record.created, "gap", str(record.id))
 
 
 def _choose(node: Question | Reply, shown: Question | Reply | None) -> None:

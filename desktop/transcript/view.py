@@ -40,9 +40,9 @@ MARGIN = 16
 LONGEST_QUESTION = 20_000
 """Of a longer question only the beginning is shown; all of it is sent."""
 NEAR_END = 3
-SHOWN_CHARACTERS = 30_000
+SHOWN_CHARACTERS = 16_000
 """Of a longer chat only the newest turns are laid out at first: about so many characters."""
-LONGEST_REPLY = 40_000
+LONGEST_REPLY = 30_000
 """Of a longer reply that is opened only the beginning is laid out at first."""
 MORE = 4
 """How many times as many are laid out when earlier ones are asked for."""
