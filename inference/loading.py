@@ -20,6 +20,7 @@ from inference.engine import Engine
 from inference.events import Bits, Loaded, LoadProgress, Notice, Problem
 from inference.exact import Width, fast_width, find_width, identity
 from inference.kv_cache import KVCache
+from inference.linears import packs
 from inference.measure import StepTimes, step_times
 from inference.model import ReferenceForward, TextModel, load_text_model
 from inference.models.source import locate
@@ -27,6 +28,7 @@ from inference.quantize.build import Twin, build_twin
 from inference.quantize.calibrate import TEXTS
 from inference.settings import DRAFTERS, LARGEST_K, Message, ModelChoice
 from inference.text.template import ChatTemplate, end_token_ids
+from inference.tuning import tune
 
 if TYPE_CHECKING:
     import threading
@@ -103,7 +105,14 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         yield LoadProgress(notice, fraction)
     yield checked(Notice("load.reading", {"model": found.name}))
     device = _device(choice.device)
-    dtype = _dtype(choice.dtype, found.folder, device)
+    config: dict[str, Any] = json.loads((found.folder / "config.json").read_text(encoding="utf-8"))
+    config = config.get("text_config", config)
+    dtypes = _dtypes(choice.dtype, config, device)
+    dtype = dtypes[0]
+    if device.type == "cpu":
+        tuning = tune(found.name, config.get("hidden_size", 1024), dtypes)
+        dtype = tuning.dtype
+        torch.set_num_threads(tuning.threads)
     _check_memory(found.folder, dtype)
     model = load_text_model(found.folder, found.name, dtype, device)
     template = ChatTemplate(model.tokenizer, found.name)
@@ -210,18 +219,18 @@ def _device(wanted: str) -> torch.device:
     return torch.device("cuda")
 
 
-def _dtype(wanted: str, folder: Path, device: torch.device) -> torch.dtype:
-    """The precision; auto keeps the checkpoint's where this device computes in it, fp16 on a CPU never."""
+def _dtypes(wanted: str, config: Mapping[str, Any], device: torch.device) -> tuple[torch.dtype, ...]:
+    """The precisions to choose from; auto keeps the checkpoint's unless this processor is slow in it."""
     if wanted != "auto":
-        return {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}[wanted]
-    config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    config = config.get("text_config", config)
+        return ({"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}[wanted],)
     stored = config.get("dtype") or config.get("torch_dtype") or "float32"
     if device.type == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
-    if stored == "float32" or not torch.ops.mkldnn._is_mkldnn_bf16_supported():  # noqa: SLF001 - no public test
-        return torch.float32
-    return torch.bfloat16
+        return (torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16,)
+    if stored == "float32":
+        return (torch.float32,)
+    # The range of float16 holds only what was stored in it.
+    half = (torch.bfloat16, torch.float16) if stored == "float16" else (torch.bfloat16,)
+    return (*(dtype for dtype in half if packs(dtype)), torch.float32)
 
 
 def _check_memory(folder: Path, dtype: torch.dtype) -> None:

@@ -11,6 +11,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -22,3 +23,14 @@ def starter_folder() -> Path:
     if not starter.is_ready():
         pytest.fail("The starter model is not here; python3 installer/bootstrap.py setup fetches it.")
     return starter.folder()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _measurements_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What the tests measure on a busy machine must not be kept for the user."""
+    from inference.models import folders
+
+    with pytest.MonkeyPatch.context() as patch:
+        file = tmp_path_factory.mktemp("measured") / "tuning.json"
+        patch.setattr(folders, "tuning_file", lambda: file)
+        yield

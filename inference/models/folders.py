@@ -25,6 +25,11 @@ def models_folder() -> Path:
     return data_folder() / "models"
 
 
+def tuning_file() -> Path:
+    """What was measured on this machine and can be measured again; not created here."""
+    return platformdirs.user_cache_path("borrador", appauthor=False) / "tuning.json"
+
+
 def hub_cache() -> Path:
     """The hub cache, by the rules of huggingface_hub.constants, which reads the environment only at its import."""
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"

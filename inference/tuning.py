@@ -1,0 +1,112 @@
+"""Threads and precision for the CPU: measured at load in under a second, kept per machine and model.
+
+Both belong to the identity of a text, so what was found once stays, until the machine or PyTorch changes. Knows
+nothing of models but the sizes of their matrices.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import psutil
+import torch
+
+from inference.linears import DenseLinear
+from inference.models import folders
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WEIGHTS = 2**23
+"""Of the measured matrix: more than caches hold, as in a model."""
+
+ROUNDS = 5
+
+GAIN = 1.1
+"""How much quicker another choice must be than the one before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """How many threads compute, and in which precision."""
+
+    threads: int
+    dtype: torch.dtype
+
+
+def tune(model: str, columns: int, dtypes: Sequence[torch.dtype]) -> Tuning:
+    """The choice for a model whose matrices have ``columns`` inputs; ``dtypes`` are allowed, the preferred first.
+
+    Measures a step's product where there is a choice and none is kept. Leaves the number of threads as it was.
+    """
+    counts = thread_counts()
+    choices = [Tuning(threads, dtype) for dtype in dtypes for threads in counts]
+    if len(choices) == 1:
+        return choices[0]
+    names = [f"{choice.threads} {choice.dtype}" for choice in choices]
+    key = f"{model}, {platform.processor() or platform.machine()}, {torch.__version__}, {'; '.join(names)}"
+    kept = _read()
+    if kept.get(key) not in names:
+        kept[key] = names[choices.index(_quickest(choices, columns))]
+        _write(kept)
+    return choices[names.index(kept[key])]
+
+
+def thread_counts() -> list[int]:
+    """Numbers of threads worth a try: PyTorch's own, and one a core; only the former where the user set it."""
+    own = torch.get_num_threads()
+    cores = psutil.cpu_count(logical=False) or own
+    if "OMP_NUM_THREADS" in os.environ or "MKL_NUM_THREADS" in os.environ or cores >= own:
+        return [own]
+    return [own, cores]
+
+
+@torch.inference_mode()
+def _quickest(choices: Sequence[Tuning], columns: int) -> Tuning:
+    before = torch.get_num_threads()
+    layers = {
+        dtype: DenseLinear(torch.ones(WEIGHTS // columns, columns, dtype=dtype), None)
+        for dtype in {choice.dtype for choice in choices}
+    }
+    times: dict[Tuning, list[float]] = {choice: [] for choice in choices}
+    try:
+        for _ in range(ROUNDS + 1):
+            for choice, spent in times.items():
+                torch.set_num_threads(choice.threads)
+                x = torch.ones(1, columns, dtype=choice.dtype)
+                started = time.perf_counter()
+                layers[choice.dtype](x)
+                spent.append(time.perf_counter() - started)
+    finally:
+        torch.set_num_threads(before)
+    best = choices[0]
+    for choice in choices[1:]:
+        # The first of a choice's times prepares kernels.
+        if statistics.median(times[choice][1:]) * GAIN < statistics.median(times[best][1:]):
+            best = choice
+    return best
+
+
+def _read() -> dict[str, str]:
+    try:
+        kept = json.loads(folders.tuning_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def _write(kept: dict[str, str]) -> None:
+    file = folders.tuning_file()
+    new = file.with_suffix(f".{os.getpid()}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+        new.replace(file)
+    except OSError:
+        return  # measured again next time
