@@ -100,6 +100,7 @@ class Copying(QObject):
     def cancel(self) -> None:
         """Give up; a half-written copy goes."""
         self._timer.stop()
+        self.deleteLater()
         close = getattr(self._steps, "close", None)
         if close is not None:
             close()
@@ -111,9 +112,11 @@ class Copying(QObject):
                 self._count = next(self._steps)
         except StopIteration:
             self._timer.stop()
+            self.deleteLater()
             self.ended.emit(self._count)
         except Exception as error:  # whatever goes wrong must become a sentence
             self._timer.stop()
+            self.deleteLater()
             self.failed.emit(Trouble(kind_of(error), {"detail": " ".join(str(error).split())[:200], "folder": ""}))
         else:
             self.went_on.emit(self._count)

@@ -47,12 +47,12 @@ class History(QObject):
         self._growth_timer = self._timer(GROWING_MS, self._keep_growth)
         self._retry_timer = self._timer(RETRY_MS, self._retry)
         self._daily_timer = self._timer(BEFORE_DAILY_MS, self._begin_daily)
-        self._daily_timer.start()
         self._daily: Copying | None = None
 
     def begin(self) -> None:
-        """Say what was wrong with the file, once somebody listens."""
+        """Say what was wrong with the file, now that somebody listens, and see to the daily copy."""
         self._settle()
+        self._daily_timer.start()
 
     # Conversations
 
@@ -230,4 +230,11 @@ class History(QObject):
     def _begin_daily(self) -> None:
         if self.store.is_writable and self.store.chats and is_daily_due(self.store.folder):
             self._daily = Copying.daily(self.store, self)
+            self._daily.ended.connect(self._end_daily)
+            self._daily.failed.connect(self._end_daily)
             self._daily.start()
+
+    def _end_daily(self, outcome: int | Trouble) -> None:
+        self._daily = None
+        if not isinstance(outcome, int):
+            self.told.emit(replace(outcome, values={**outcome.values, "folder": str(self.store.folder)}))

@@ -392,3 +392,12 @@ def test_nothing_of_chats_is_cut_off_in_a_small_window(stage: MakeStage) -> None
     assert bar.search.mapTo(one.window, QPoint(0, 0)).x() >= 0
     QTest.keyClick(one.window, Qt.Key.Key_Escape)
     assert bar.isHidden()
+
+
+def test_the_copy_of_the_day_is_made_while_the_window_is_open(stage: MakeStage, tmp_path: Path) -> None:
+    one = stage().ready().ask()
+    one.window.history._begin_daily()
+    one.wait(lambda: list((tmp_path / "data" / "backups").glob("history-daily-*.sqlite")))
+    one.wait(lambda: one.window.history._daily is None)
+    one.window.history._begin_daily()
+    assert one.window.history._daily is None
