@@ -133,7 +133,7 @@ class Engine:
         self._ids = ids  # grows with the reply; what is valid of it, the cache knows
         stopped = None if len(ids) < limit else "context"
         while stopped is None:
-            largest = min(limit - len(ids) - 1, self.width.largest - 1)
+            largest = min(limit - len(ids) - 1, self.width.largest_k(self.cache.length))
             k = planner.plan(self.cache.length, max(0, largest))
             started = time.perf_counter()
             draft = drafter.propose(ids, k, sampler) if k else Draft()

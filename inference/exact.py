@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from inference.kv_cache import KVCache
+from inference.kv_cache import KVCache, whole_steps
 from inference.rows import Rows, tree_rows
 
 if TYPE_CHECKING:
@@ -35,6 +35,15 @@ class Width:
     exact: bool
     plain: int
     largest: int
+
+    def largest_k(self, length: int) -> int:
+        """The longest draft behind ``length`` valid slots.
+
+        In exact mode a round ends at the border to the next attention length: beyond it the sums of attention are cut
+        into other blocks than those of the plain step, and once in a while a last bit differs.
+        """
+        room = whole_steps(length + 1) - length - 1 if self.exact else self.largest - 1
+        return min(self.largest - 1, room)
 
     def rows(self, tokens: Sequence[int], parents: Sequence[int] | None, cache: KVCache, device: torch.device) -> Rows:
         """The rows of a pass behind the cache's valid length."""

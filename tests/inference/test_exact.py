@@ -10,7 +10,16 @@ from inference.drafters.none import NoDrafter
 from inference.drafters.twin import TwinDrafter
 from inference.exact import Width, find_width, identity
 from inference.model import ReferenceForward
-from tests.inference.models_for_tests import CPU, VOCABULARY, FixedK, ToyForward, engine_for, tiny_model, write
+from tests.inference.models_for_tests import (
+    CPU,
+    VOCABULARY,
+    FixedK,
+    Poisoned,
+    ToyForward,
+    engine_for,
+    tiny_model,
+    write,
+)
 
 if TYPE_CHECKING:
     from inference.kv_cache import KVCache
@@ -69,3 +78,25 @@ def test_identity_names_everything_the_bits_depend_on() -> None:
         identity("m", "cpu", "bfloat16", "reference", Width(False, 1, 9)),
     }
     assert len(names) == 5
+
+
+def test_an_exact_round_ends_at_the_border_of_the_attention_length() -> None:
+    exact = Width(True, 2, 9)
+    assert [exact.largest_k(length) for length in (0, 119, 120, 126, 127, 128)] == [8, 8, 7, 1, 0, 8]
+    assert Width(False, 1, 9).largest_k(127) == 8
+
+
+def test_exact_rounds_of_a_draft_attend_to_what_plain_steps_attend_to() -> None:
+    seen: dict[int, set[int]] = {}
+
+    class Watched(ToyForward):
+        def __call__(self, rows: Rows, cache: KVCache, *, last_only: bool = False) -> torch.Tensor:
+            if not last_only:
+                for position in rows.positions[: rows.used].tolist():
+                    seen.setdefault(position, set()).add(rows.span)
+            return super().__call__(rows, cache, last_only=last_only)
+
+    for k in (0, 3, 8):
+        engine = engine_for(Watched(VOCABULARY), Width(True, 2, 9))
+        write(engine, list(range(1, 100)), Poisoned(lambda ids, _: 0), FixedK(k), count=200)
+    assert all(len(spans) == 1 for spans in seen.values())
