@@ -6,7 +6,7 @@ through our cache with few, large operations. Tests hold it to the reference for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -134,8 +134,11 @@ class Decoder:
         self._activation = body.layers[0].mlp.act_fn.forward
         self._norm = _norm(body.norm)
         self._head = model.lm_head.forward
+        self._head_alone = _alone(model.lm_head)
         self.kernels = "decoder packed" if getattr(model.lm_head, "is_packed", False) else "decoder"
         self._layers = [_layer(layer, _window(config, index)) for index, layer in enumerate(body.layers)]
+        # For the one row of a plain step in exact mode, whose bits must be those it has in a draft.
+        self._layers_alone = [_with_rows_alone(*both) for both in zip(self._layers, body.layers, strict=True)]
         self._windows = {layer.window for layer in self._layers}
         self._table = self._embedding.new_zeros(0, 2, self._head_dim)
 
@@ -148,8 +151,9 @@ class Decoder:
         masks = {window: self._mask(rows, window) for window in self._windows}
         x = functional.embedding(rows.tokens, embedding)
         count = x.shape[0]
+        alone = count == 1 and not rows.whole
         for layer, (new_keys, new_values, keys, values) in zip(
-            self._layers, cache.layers_at(rows.first, used, rows.span), strict=True
+            self._layers_alone if alone else self._layers, cache.layers_at(rows.first, used, rows.span), strict=True
         ):
             # Queries and keys of a row lie side by side and are turned together.
             qkv = layer.qkv(layer.before_attention(x)).view(count, heads + 2 * key_heads, self._head_dim)
@@ -164,7 +168,8 @@ class Decoder:
             x = layer.output(self._attend(queries, keys, values, mask)).add_(x)
             gate, up = layer.gate_up(layer.before_mlp(x)).chunk(2, -1)
             x = layer.down(self._activation(gate).mul_(up)).add_(x)
-        logits: torch.Tensor = self._head(self._norm(x[:used][-1:] if last_only else x[:used]))
+        head = self._head_alone if alone else self._head
+        logits: torch.Tensor = head(self._norm(x[:used][-1:] if last_only else x[:used]))
         return logits
 
     def _turn(self, both: torch.Tensor, layer: _Layer, rotary: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
@@ -243,3 +248,20 @@ def _layer(layer: Any, window: int | None) -> _Layer:
         gate_up=mlp.gate_up_proj.forward,
         down=mlp.down_proj.forward,
     )
+
+
+def _with_rows_alone(layer: _Layer, module: Any) -> _Layer:
+    attention, mlp = module.self_attn, module.mlp
+    return replace(
+        layer,
+        qkv=_alone(attention.qkv_proj),
+        output=_alone(attention.o_proj),
+        gate_up=_alone(mlp.gate_up_proj),
+        down=_alone(mlp.down_proj),
+    )
+
+
+def _alone(linear: Any) -> Callable[[torch.Tensor], torch.Tensor]:
+    """The product of a single row in exact mode; a draft's own bits are free, so the twin's matrices have none."""
+    product: Callable[[torch.Tensor], torch.Tensor] = getattr(linear, "alone", linear.forward)
+    return product

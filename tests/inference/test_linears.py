@@ -52,3 +52,11 @@ def test_without_the_private_operators_the_plain_product_is_taken(monkeypatch: p
         assert torch.equal(plain(x), functional.linear(x, layer.weight, layer.bias))
     finally:
         linears.packs.cache_clear()
+
+
+@pytest.mark.parametrize("columns", [64, 1536, 4096])
+def test_a_row_alone_has_the_bits_it_has_in_a_pair(columns: int) -> None:
+    torch.manual_seed(1)
+    layer = DenseLinear(torch.randn(640, columns, dtype=torch.bfloat16), None)
+    for pair in torch.randn(40, 2, columns).to(torch.bfloat16):
+        assert torch.equal(layer(pair), torch.cat([layer.alone(pair[:1]), layer.alone(pair[1:])]))
