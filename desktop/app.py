@@ -15,15 +15,16 @@ from desktop.interrupts import Interrupts
 from desktop.main_window import MainWindow
 from desktop.palette import Palette, palette_for, qt_palette
 from desktop.resources import TRANSLATIONS
-from desktop.single_instance import SingleInstance
 from desktop.store import Store
 from desktop.worker import Worker, engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from PySide6.QtCore import Qt
 
+    from desktop.single_instance import SingleInstance
     from desktop.worker import Session
     from inference.settings import ModelChoice, Speculation
 
@@ -40,8 +41,8 @@ def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[]
     app.setStyle("Fusion")
     app.setWindowIcon(mark())
     folder = platformdirs.user_data_path("borrador", appauthor=False)
-    instance = SingleInstance(folder)
-    if not instance.is_first():
+    instance = single_instance(folder)
+    if instance is not None and not instance.is_first():
         return 0
     install_translation(app, QLocale())
     hints = app.styleHints()
@@ -49,7 +50,8 @@ def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[]
     app.setPalette(qt_palette(palette))
     worker = Worker(make_session)
     window = MainWindow(worker, choice, speculation, palette, QSettings(), Store(folder))
-    instance.asked.connect(window.come_forward)
+    if instance is not None:
+        instance.asked.connect(window.come_forward)
 
     def on_scheme(scheme: Qt.ColorScheme) -> None:
         apply_palette(app, window, palette_for(scheme))
@@ -63,7 +65,8 @@ def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[]
     window.load(choice)
     status = app.exec()
     worker.close()
-    instance.close()
+    if instance is not None:
+        instance.close()
     if not worker.has_ended(PATIENCE_MS):
         # The thread is inside a call that nothing can interrupt (importing torch, reading weights). Everything worth
         # keeping is already written; waiting would leave a dead process behind, and destroying a running thread aborts.
@@ -73,6 +76,15 @@ def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[]
     interrupts.close()
     hints.colorSchemeChanged.disconnect(on_scheme)
     return status
+
+
+def single_instance(folder: Path) -> SingleInstance | None:
+    """What tells whether another Borrador shows this history; None where Qt's network part lacks its libraries."""
+    try:
+        from desktop.single_instance import SingleInstance as Instance
+    except ImportError:  # it needs those of Kerberos; SQLite's own locks still keep two programs apart
+        return None
+    return Instance(folder)
 
 
 def apply_palette(app: QApplication, window: MainWindow, palette: Palette) -> None:

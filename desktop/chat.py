@@ -114,7 +114,9 @@ class Chat(QObject):
         self.become(self._history.blank())
 
     def open(self, chat: int) -> None:
-        """Go over to a stored chat. Raises Unavailable."""
+        """Go over to a stored chat, unless it is the one at hand. Raises Unavailable."""
+        if chat == self.conversation.id:
+            return
         left = next((one for one in self._left if one.id == chat), None)
         self.become(left or self._history.open(chat))
         if left is not None:

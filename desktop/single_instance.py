@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import getpass
 import hashlib
+import os
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -26,7 +27,8 @@ class SingleInstance(QObject):
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        who = hashlib.sha256(f"{getpass.getuser()}\0{folder.absolute()}".encode("utf-8", "surrogateescape"))
+        user = os.getuid() if hasattr(os, "getuid") else getpass.getuser()
+        who = hashlib.sha256(f"{user}\0{folder.absolute()}".encode("utf-8", "surrogateescape"))
         self._name = f"borrador-{who.hexdigest()[:24]}"
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)

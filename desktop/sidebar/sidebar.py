@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 SEARCH_MS = 120
 """So long nothing must be typed before the search begins."""
+MINUTE_MS = 60_000
 
 
 class Sidebar(QFrame):
@@ -83,6 +84,10 @@ class Sidebar(QFrame):
         self._search_timer.setSingleShot(True)
         self._search_timer.setInterval(SEARCH_MS)
         self._search_timer.timeout.connect(self.refresh)
+        self._day = date.today()
+        self._day_timer = QTimer(self)
+        self._day_timer.timeout.connect(self._on_minute)
+        self._day_timer.start(MINUTE_MS)
         self._lay_out()
         self._connect()
         self.apply_look(palette, 1.0)
@@ -177,6 +182,12 @@ class Sidebar(QFrame):
         if menu is not None:
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(self.list.viewport().mapToGlobal(at))
+
+    def _on_minute(self) -> None:
+        """After midnight, what was today is yesterday."""
+        if date.today() != self._day:
+            self._day = date.today()
+            self.refresh()
 
     def _nothing_here(self) -> str:
         return {

@@ -401,3 +401,17 @@ def test_the_copy_of_the_day_is_made_while_the_window_is_open(stage: MakeStage, 
     one.wait(lambda: one.window.history._daily is None)
     one.window.history._begin_daily()
     assert one.window.history._daily is None
+
+
+def test_opening_the_chat_at_hand_leaves_its_reply_alone(stage: MakeStage) -> None:
+    permits = threading.Semaphore(2)
+    one = stage(Script(permits=permits)).ready()
+    one.window.ask("Go")
+    one.wait(lambda: len(one.reply.rounds) == 2)
+    conversation = one.conversation
+    one.window.chat.open(conversation.id)
+    assert one.conversation is conversation
+    assert one.window.chat.is_writing
+    permits.release(1000)
+    ended(one)
+    assert one.reply.text == POEM

@@ -42,13 +42,23 @@ class Desk(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.request: Request | None = None
-        self.is_stopped = False
+        self.text = ""
+        self.is_over = True
 
     def reply(self, request: Request, control: Control) -> None:
-        self.request, self.is_stopped = request, False
+        """One after the other: one that was left ends before the next begins."""
+        self.end("finish.cancelled")
+        self.request, self.text, self.is_over = request, "", False
+
+    def end(self, reason: str) -> None:
+        if self.request is not None and not self.is_over:
+            self.is_over = True
+            self.happened.emit(
+                Finished(self.request.turn, self.text, (1, 2), (), Notice(reason), statistics_of([]))
+            )
 
     def stop(self) -> None:
-        self.is_stopped = True
+        pass
 
 
 class Machine(RuleBasedStateMachine):
@@ -123,6 +133,11 @@ class Machine(RuleBasedStateMachine):
         assert self.desk.request is not None
         assert self.desk.request.messages[-1].content == before
 
+    @rule()
+    def end_of_what_was_left(self) -> None:
+        if not self.chat.is_writing:
+            self.desk.end("finish.cancelled")
+
     @precondition(lambda self: self.chat.is_writing)
     @rule(words=st.lists(WORDS, min_size=1, max_size=4), is_stored=st.booleans())
     def grow(self, words: list[str], is_stored: bool) -> None:
@@ -132,6 +147,7 @@ class Machine(RuleBasedStateMachine):
             self.chat.on_event(Started(turn, 3, 0, 7))
         one = next_round(turn, self.rounds, words, Control(Speculation(k=3)))  # type: ignore[arg-type]
         self.rounds.append(one)
+        self.desk.text += "".join(piece.text for piece in one.pieces)
         self.chat.on_event(one)
         if is_stored:
             self.history._keep_growth()
@@ -143,14 +159,11 @@ class Machine(RuleBasedStateMachine):
         assert self.desk.request is not None
         if is_stopped:
             self.chat.stop()
-        turn = self.desk.request.turn
-        reply = self.chat.conversation.turns[-1].reply
-        text = reply.text[reply._begun_at :]
         if is_failed:
-            self.chat.on_event(Failed(turn, Notice("error.out_of_memory")))
+            self.desk.is_over = True
+            self.desk.happened.emit(Failed(self.desk.request.turn, Notice("error.out_of_memory")))
         else:
-            reason = Notice("finish.cancelled" if is_stopped else "finish.end")
-            self.chat.on_event(Finished(turn, text, (1, 2), (), reason, statistics_of([])))
+            self.desk.end("finish.cancelled" if is_stopped else "finish.end")
         assert not self.chat.is_writing
         self.note()
 
@@ -177,10 +190,11 @@ class Machine(RuleBasedStateMachine):
     @rule(which=ANY)
     def open(self, which: int) -> None:
         chats = [one.id for one in self.store.chats.values() if one.binned is None]
-        if chats:
+        if chats and chats[which % len(chats)] != self.chat.conversation.id:
             self.note_if_writing()
             self.chat.open(chats[which % len(chats)])
-            self.note()
+            if not self.chat.is_writing:
+                self.note()
 
     @rule()
     def new_chat(self) -> None:
@@ -272,7 +286,7 @@ class Machine(RuleBasedStateMachine):
 
 @pytest.mark.parametrize("kind", ["quick", pytest.param("long", marks=pytest.mark.slow)])
 def test_no_message_is_lost_whatever_the_user_does(qapp: QCoreApplication, kind: str) -> None:
-    examples, steps = (12, 30) if kind == "quick" else (120, 60)
+    examples, steps = (12, 30) if kind == "quick" else (250, 60)
     run_state_machine_as_test(
         Machine,
         settings=settings(
