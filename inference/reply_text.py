@@ -22,10 +22,13 @@ Tag = tuple[int, int]
 
 
 class ReplyText:
-    """Hears every emitted token through ``push``, which the engine calls within a round."""
+    """Hears every emitted token through ``push``, which the engine calls within a round.
 
-    def __init__(self, tokenizer: Any, ends: frozenset[int], stops: Sequence[str]) -> None:
-        self._detokenizer = Detokenizer(tokenizer)
+    ``before`` are the ids of an answer that this one goes on from.
+    """
+
+    def __init__(self, tokenizer: Any, ends: frozenset[int], stops: Sequence[str], before: Sequence[int] = ()) -> None:
+        self._detokenizer = Detokenizer(tokenizer, before)
         self._scanner: StopScanner[Tag] = StopScanner(stops)
         self._ends = ends
         self._round = 0

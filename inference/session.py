@@ -125,7 +125,8 @@ class Session:
             yield Prefill(request.turn, done, len(prompt.ids) - 1)
         tally.prefilled()
 
-        text = ReplyText(ready.model.tokenizer, ready.ends, (*request.stop, *ready.template.stops))
+        begun_ids = prompt.ids[len(prompt.ids) - prompt.begun :]
+        text = ReplyText(ready.model.tokenizer, ready.ends, (*request.stop, *ready.template.stops), begun_ids)
         rule = control.speculation.rule
         bias = _bias(ready, request.sampling.logit_bias)
         sampler = Sampler(request.sampling, seed, prompt.ids, rule=rule, bias=bias, ends=ready.ends)

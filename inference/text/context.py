@@ -24,9 +24,13 @@ _LONG = 8
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A prompt that fits. ``left_out`` are the indices of the messages that are not in it."""
+    """A prompt that fits. ``left_out`` are the indices of the messages that are not in it.
+
+    The last ``begun`` ids are those of an answer that goes on: the chat's last message, if it is one.
+    """
 
     ids: list[int]
+    begun: int = 0
     notes: tuple[Notice, ...] = ()
     left_out: tuple[int, ...] = ()
     opens_thinking: bool = False
@@ -57,7 +61,7 @@ def fit(template: ChatTemplate, messages: Sequence[Message], limit: int, reserve
     if dropped:
         notes = (*notes, Notice("context.left_out", {"turns": dropped, "limit": limit}))
     left_out = tuple(sorted(index for turn in turns[:dropped] for index in turn))
-    return Fitted(encoded.ids, notes, left_out, encoded.opens_thinking)
+    return Fitted(encoded.ids, encoded.begun, notes, left_out, encoded.opens_thinking)
 
 
 def _estimate(template: ChatTemplate, messages: Sequence[Message], turns: Sequence[Sequence[int]], room: int) -> int:
@@ -91,4 +95,6 @@ def _turns(messages: Sequence[Message]) -> list[list[int]]:
 
 def _encode(template: ChatTemplate, messages: Sequence[Message], left_out: Sequence[Sequence[int]]) -> Encoded:
     gone = {index for turn in left_out for index in turn}
-    return template.encode([message for index, message in enumerate(messages) if index not in gone])
+    kept = [message for index, message in enumerate(messages) if index not in gone]
+    goes_on = bool(kept) and kept[-1].role == "assistant" and bool(kept[-1].content)
+    return template.encode_to_go_on(kept) if goes_on else template.encode(kept)

@@ -29,9 +29,13 @@ _BEFORE = 32
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A prompt: its ids, what a person should know about it, and whether the answer begins as thinking."""
+    """A prompt: its ids, what a person should know about it, and whether the answer begins as thinking.
+
+    The last ``begun`` ids are those of an answer that goes on.
+    """
 
     ids: list[int]
+    begun: int = 0
     notes: tuple[Notice, ...] = ()
     opens_thinking: bool = False
 
@@ -65,7 +69,17 @@ class ChatTemplate:
         notes = [Notice("template.missing")] if self._renderer.missing else []
         if merged:
             notes.append(Notice("template.system_merged"))
-        return Encoded(ids, tuple(notes), opens_thinking(text))
+        return Encoded(ids, 0, tuple(notes), opens_thinking(text))
+
+    def encode_to_go_on(self, messages: Sequence[Message]) -> Encoded:
+        """The ids of a chat whose last message is an answer that goes on: up to it, and its own without any end."""
+        *before, begun = messages
+        prompt = self.encode(before)
+        own, _ = self._parts(begun.token_ids or ())
+        if decode(self._tokenizer, own) != begun.content:
+            own = self._control.encode(begun.content, {}, "text")
+            own = [token_id for token_id in own if token_id not in self._hidden]
+        return Encoded(prompt.ids + own, len(own), prompt.notes, prompt.opens_thinking)
 
     def end_of_turn(self) -> int | None:
         """The control token that the template writes directly behind an answer."""

@@ -395,3 +395,28 @@ def test_every_message_id_in_the_code_exists_and_gets_its_values() -> None:
     for id, template in ENGLISH.items():
         assert "  " not in template, id
         assert all(name.isidentifier() for name in fields(template))
+
+
+@pytest.mark.parametrize("keep_ids", [True, False], ids=["ids", "text"])
+def test_a_stopped_reply_goes_on_where_it_ended(session: Session, keep_ids: bool) -> None:
+    greedy = Sampling(temperature=0)
+    whole = play(session, ask(sampling=greedy, max_new_tokens=40), fixed(3))[1]
+    first = play(session, ask(sampling=greedy, max_new_tokens=15), fixed(3))[1]
+    begun = Message("assistant", first.text, first.token_ids if keep_ids else None)
+    rest = play(session, Request(1, (Message("user", "hi"), begun), greedy, 25), fixed(3))[1]
+    if keep_ids:
+        assert first.token_ids + rest.token_ids == whole.token_ids
+        assert first.text + rest.text == whole.text
+    assert rest.statistics.tokens == 25
+
+
+def test_a_reply_that_had_ended_goes_on_without_its_end_token(session: Session) -> None:
+    ready = session.ready
+    assert ready is not None
+    end = ready.model.tokenizer.convert_tokens_to_ids("<|im_end|>")
+    ids = tuple(ready.model.tokenizer.encode("The wall and", add_special_tokens=False))
+    request = Request(1, (Message("user", "hi"), Message("assistant", "The wall and", (*ids, end))), WARM, 5)
+    events, _ = play(session, request)
+    started = events[0]
+    assert isinstance(started, Started)
+    assert started.prompt_tokens == len(ready.template.encode([Message("user", "hi")]).ids) + len(ids)
