@@ -49,9 +49,10 @@ class Session:
         """Let the old model go and load another; ends with Loaded or LoadFailed."""
         self.close()
         yield LoadProgress(Notice("load.libraries"))
-        # Read by OpenMP when torch is imported. Threads that spin at every barrier are ten times slower as soon as
-        # anything else, the window's own thread included, wants one of few cores.
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        # Read by OpenMP when torch is imported: how long a thread spins at a barrier before it sleeps. Its own 300,000
+        # makes decoding several times slower as soon as anything else wants one of few cores; measured, 10,000 loses
+        # nothing on a quiet machine, where sleeping at once loses 40 %.
+        os.environ.setdefault("GOMP_SPINCOUNT", "10000")
         from inference.loading import prepare
 
         try:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 # As the program does before it imports torch: spinning threads on busy cores are many times slower.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 import pytest
 

@@ -56,7 +56,7 @@ def simulate(phases: list[list[float]], c: float, v: float, seed: int) -> list[l
 
 @pytest.mark.slow
 @pytest.mark.parametrize("c", [0.1, 0.2, 0.3, 0.5, 0.7])
-@pytest.mark.parametrize("v", [0.0, 0.02, 0.08, 0.25])
+@pytest.mark.parametrize("v", [0.0, 0.08, 0.25])
 def test_it_comes_near_the_best_fixed_k_and_never_costs_much(c: float, v: float) -> None:
     """95 % of the best K from round 30 on, also after a change; 97 % of K = 0 over 200 and over all rounds.
 
