@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from desktop.worker import Session
     from inference.settings import ModelChoice, Speculation
 
-PATIENCE_MS = 1200
+PATIENCE_MS = 800
 """So long the engine's thread may take to end after the window is gone."""
 
 
