@@ -1,4 +1,4 @@
-"""Once for real: the window, the engine and the starter model. Skipped where the starter is not installed."""
+"""Once for real: the window, the engine and the starter model."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ MINUTES_MS = 240_000
 
 
 @pytest.mark.slow
-def test_i01_the_starter_answers_in_the_window(qtbot: QtBot, tmp_path: Path) -> None:
-    pytest.importorskip("inference.session")
+def test_i01_the_starter_answers_in_the_window(qtbot: QtBot, tmp_path: Path, starter_folder: Path) -> None:
     settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
     write(settings, Preferences(sampling=Sampling(temperature=0), max_new_tokens=48))
     worker = Worker()
@@ -42,8 +41,6 @@ def test_i01_the_starter_answers_in_the_window(qtbot: QtBot, tmp_path: Path) -> 
     window.load(window.menu.choice)
     try:
         qtbot.waitUntil(lambda: window.chat.can_ask or bool(failures), timeout=MINUTES_MS)
-        if failures and failures[0].notice.id == "error.starter_missing":
-            pytest.skip("the starter model is not installed")
         assert not failures
         window.panel.colour.click()
         window.ask("Write a short poem about the sea.")
