@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from inference.bench.prompts import BUILT_IN
 from inference.events import Failed, Finished, Loaded, LoadFailed, LoadProgress, Round, Started
-from inference.messages import Problem, sentence
+from inference.messages import Notice, Problem, sentence
 from inference.settings import DRAFTERS, RULES, Control, Message, ModelChoice, Request, Sampling, Speculation
 from inference.text.clean import clean
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from inference.messages import Notice
     from inference.session import Session
 
 
@@ -122,23 +121,21 @@ def load(
 
 def write(session: Session, request: Request, control: Control, *, show: bool) -> Finished:
     """Write one reply; ``show`` streams it to standard output. Ctrl+C stops it. Raises Problem."""
-    events = session.reply(request, control)
-    while True:
-        try:
-            for event in events:
-                if isinstance(event, Started):
-                    for note in event.notes:
-                        _say(note)
-                elif isinstance(event, Round | Finished) and show:
-                    print("".join(piece.text for piece in event.pieces), end="", flush=True)
-                if isinstance(event, Failed):
-                    raise Problem(event.notice.id, **event.notice.values)
-                if isinstance(event, Finished):
-                    return event
-            raise Problem("error.unexpected", detail="the reply ended without an end")
-        except KeyboardInterrupt:
-            # The generator is gone with the interrupt; the cache is whole up to the last round.
-            raise Problem("error.interrupted") from None
+    try:
+        for event in session.reply(request, control):
+            if isinstance(event, Started):
+                for note in event.notes:
+                    _say(note)
+            elif isinstance(event, Round | Finished) and show:
+                print("".join(piece.text for piece in event.pieces), end="", flush=True)
+            if isinstance(event, Failed):
+                raise Problem(event.notice.id, **event.notice.values)
+            if isinstance(event, Finished):
+                return event
+    except KeyboardInterrupt:
+        # The generator is gone with the interrupt; the cache is whole up to the last round.
+        raise Problem("error.interrupted") from None
+    raise Problem("error.unexpected", detail="the reply ended without an end")
 
 
 def as_json(finished: Finished) -> dict[str, Any]:
@@ -263,8 +260,6 @@ def output(value: object, file: Path | None) -> None:
 
 def sentence_of(id: str) -> str:
     """The sentence of a message without values."""
-    from inference.messages import Notice
-
     return sentence(Notice(id))
 
 
