@@ -12,14 +12,12 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 
 from desktop.body import Body
 from desktop.chat import Chat
-from desktop.composer import Readiness
-from desktop.flush import Flush
 from desktop.header import Header
 from desktop.history.history import History
+from desktop.live import Live
 from desktop.model_menu import ModelMenu
 from desktop.page import Page, stacked
 from desktop.palette import style_sheet
-from desktop.sentences import sentence
 from desktop.settings import preferences as stored
 from desktop.settings.dialog import SettingsDialog
 from desktop.sidebar.commands import Commands
@@ -28,7 +26,6 @@ from desktop.speculation.panel import Panel
 from desktop.status_bar import StatusBar
 from desktop.store import Unavailable
 from desktop.versions import Versions
-from inference.events import Notice
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
     from desktop.store import Store
     from desktop.transcript.view import Transcript
     from desktop.worker import Worker
-    from inference.events import Loaded
     from inference.settings import ModelChoice, Speculation
 
 
@@ -69,11 +65,10 @@ class MainWindow(QMainWindow):
         self._is_closed = False
         self.history = History(store, count(1).__next__, self)
         self.chat = Chat(worker, self.history, self)
-        self.flush = Flush(self._show_growth, self)
         self._build(choice, speculation)
         self._connect()
         self.apply_palette(palette)
-        self._show_state()
+        self.live.show_state()
         self.composer.setFocus()
         self.history.begin()
         self.commands.begin()
@@ -99,7 +94,7 @@ class MainWindow(QMainWindow):
 
     def load(self, choice: ModelChoice) -> None:
         """Load a model; a reply still being written is ended."""
-        self.flush.stop()
+        self.live.flush.stop()
         self.status_bar.show_loaded(None)
         self.page.loading.show_waiting()
         self.chat.load(choice)
@@ -157,7 +152,7 @@ class MainWindow(QMainWindow):
 
     def stop(self) -> None:
         """End the reply; it shows at once, and nothing more is shown but what the engine ends with."""
-        self.flush.stop()
+        self.live.flush.stop()
         self.chat.stop()
 
     def new_chat(self) -> None:
@@ -196,53 +191,6 @@ class MainWindow(QMainWindow):
         self.sidebar.apply_look(palette, self._preferences.scale)
         self.transcript.apply_look(palette, self._preferences.scale, self.chat.conversation.turns)
 
-    # What the chat does
-
-    def _on_loaded(self, model: Loaded) -> None:
-        self.page.loading.hide()
-        self.status_bar.show_loaded(model)
-        self.header.show_model(model.name)
-        self.header.show_largest_k(model.largest_k)
-        reason = ""
-        if model.no_drafter is not None:
-            reason = sentence(Notice("speculation.none", {"reason": sentence(model.no_drafter)}))
-        self.header.show_drafting_possible(model.drafter != "none", reason)
-        self._show_status(reason or self.header.speculation_in_words())
-
-    def _on_grown(self) -> None:
-        if not self.chat.is_stopping:
-            self.flush.want()
-
-    def _on_over(self) -> None:
-        self.flush.stop()
-        self._show_figures()
-        self.transcript.finish()
-
-    def _show_growth(self) -> None:
-        self.transcript.extend()
-        self._show_figures()
-
-    def _show_figures(self) -> None:
-        self.panel.refresh()
-        last = self.chat.conversation.last
-        if last is not None and last.reply.rounds:
-            newest = last.reply.rounds[-1]
-            self.header.show_round(newest)
-            self._show_status(sentence(newest.status))
-            self.status_bar.show_chat(self.chat)
-
-    def _show_state(self) -> None:
-        if self.chat.is_writing:
-            readiness = Readiness.STOPPING if self.chat.is_stopping else Readiness.WRITING
-        else:
-            readiness = Readiness.WAITING if self.chat.model is None else Readiness.READY
-        self.composer.show_readiness(readiness)
-        self.status_bar.show_chat(self.chat)
-
-    def _show_status(self, words: str) -> None:
-        self.page.status_line.setText(words)
-        self.page.status_line.setToolTip(words)
-
     # What the user does
 
     def _write(self, turn: Turn) -> None:
@@ -254,7 +202,7 @@ class MainWindow(QMainWindow):
 
     def _leave(self) -> None:
         """What is being shown or edited of this chat ends."""
-        self.flush.stop()
+        self.live.flush.stop()
         self.composer.end_editing()
 
     def _show_conversation(self, turn: Turn | None = None) -> None:
@@ -287,16 +235,6 @@ class MainWindow(QMainWindow):
         self.header.chats.setChecked(is_shown)
         if not self.body.is_side_sheet:
             self._settings.setValue("chats_shown", is_shown)
-
-    def _on_speculation_changed(self, speculation: Speculation) -> None:
-        self.chat.speculate(speculation)
-        if not self.chat.is_writing:
-            self.header.show_round(None)
-            self._show_status(self.header.speculation_in_words())
-
-    def _on_pointed(self, index: int) -> None:
-        last = self.chat.conversation.last
-        self.transcript.light(last.reply if last is not None and index >= 0 else None, index)
 
     def _on_escape(self) -> None:
         if self.chat.is_writing:
@@ -337,6 +275,7 @@ class MainWindow(QMainWindow):
         self.page = Page(self._roles, self._preferences.scale, self)
         self.panel = Panel(self._roles, self)
         self.status_bar = StatusBar(self)
+        self.live = Live(self.chat, self.header, self.page, self.panel, self.status_bar, self)
         self.sidebar = Sidebar(self.history, self._roles, self)
         self.commands = Commands(self.history, self.sidebar, self.notice, self)
         self.versions = Versions(self.chat, self.history, self.transcript, self.composer, self)
@@ -349,14 +288,7 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(420, 360)
 
     def _connect(self) -> None:
-        self.chat.state_changed.connect(self._show_state)
-        self.chat.progressed.connect(self.page.loading.show_progress)
-        self.chat.load_failed.connect(self.page.loading.show_failure)
-        self.chat.loaded.connect(self._on_loaded)
-        self.chat.grown.connect(self._on_grown)
-        self.chat.over.connect(self._on_over)
         self.menu.chosen.connect(self.load)
-        self.header.speculation_changed.connect(self._on_speculation_changed)
         self.header.new_chat_wanted.connect(self.new_chat)
         self.header.settings_wanted.connect(self._show_settings)
         self.header.panel_wanted.connect(self.toggle_panel)
@@ -376,7 +308,6 @@ class MainWindow(QMainWindow):
         self.sidebar.left.connect(self.composer.setFocus)
         self.commands.opened.connect(lambda chat: self.show_chat(chat, None))
         self.commands.gone.connect(self._on_gone)
-        self.panel.pointed.connect(self._on_pointed)
         self.panel.colour_wanted.connect(self.transcript.colour)
         self.panel.close_wanted.connect(self.toggle_panel)
         for keys, command in (
@@ -408,7 +339,7 @@ class MainWindow(QMainWindow):
         event.accept()
         if not self._is_closed:
             self._is_closed = True
-            self.flush.stop()
+            self.live.flush.stop()
             self._worker.close()
             self.commands.end(self.chat.open_conversations)
             self.closed.emit()

@@ -72,7 +72,7 @@ def test_stop_shows_at_once_and_no_text_follows(stage: MakeStage) -> None:
         "index": 2, "pieces": (Piece(" LATE", "accepted", 2),),
     })  # fmt: skip
     one.window.chat.on_event(late)
-    assert not one.window.flush.is_waiting
+    assert not one.window.live.flush.is_waiting
     assert one.page == shown
     one.wait(lambda: not one.conversation.is_writing)
     assert "stopped · 58 tok/s" in one.page
