@@ -93,7 +93,7 @@ class Packed:
         return blocks.view(self.rows, -1)[:, : self.columns]
 
     def multiply(self, x: torch.Tensor) -> torch.Tensor:
-        """The product of x [n, columns] and the weights, float32 [n, rows]: the oracle of the kernels with 16-bit activations."""
+        """The product of x [n, columns] and the weights, float32 [n, rows]: the oracle of 16-bit activations."""
         return x.float() @ self.dequantize().T
 
     def multiply_rounded(self, x: torch.Tensor) -> torch.Tensor:
@@ -212,7 +212,7 @@ def unpack_indices(words: torch.Tensor, bits: int) -> torch.Tensor:
 
 
 def round_activations(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The rows of x [n, columns] as int8 [n, groups, 32] and a float32 scale for each 32, [n, groups]; zeros at the end.
+    """The rows of x [n, columns] as int8 [n, groups, 32] and a float32 scale each, [n, groups]; zeros at the end.
 
     A group that is not finite becomes zeros with a scale that is not, so that its products are not numbers either.
     """
