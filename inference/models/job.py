@@ -17,6 +17,7 @@ import threading
 from typing import IO, TYPE_CHECKING, Any
 
 from inference.messages import Notice, Problem, Value, sentence
+from inference.models.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -43,10 +44,10 @@ def main(argv: list[str]) -> int:
     """The child. Exit status 0 when it ended with ``done``, 1 with ``failed``, 130 when interrupted."""
     parser = argparse.ArgumentParser(prog="python -m inference job")
     kinds = parser.add_subparsers(dest="kind", required=True)
-    kinds.add_parser("starter")
-    download = kinds.add_parser("download")
-    download.add_argument("repository")
-    download.add_argument("--revision")
+    for name, kind in KINDS.items():
+        own = kinds.add_parser(name)
+        for names, keywords in kind.options:
+            own.add_argument(*names, **keywords)
     arguments = parser.parse_args(argv)
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
@@ -64,15 +65,7 @@ def main(argv: list[str]) -> int:
         emit({"event": "progress", **said(notice), "fraction": fraction})
 
     try:
-        if arguments.kind == "starter":
-            from inference.models import starter
-
-            emit({"event": "done", "folder": str(starter.prepare(progress))})
-        else:
-            from inference.models import download as hub
-
-            fetched = hub.fetch(arguments.repository, arguments.revision, progress)
-            emit({"event": "done", "folder": str(fetched.folder), "revision": fetched.revision})
+        emit({"event": "done", **KINDS[arguments.kind].run(arguments, progress)})
     except KeyboardInterrupt:
         return 130
     except Problem as problem:
@@ -103,7 +96,11 @@ def run_job(
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         child = subprocess.Popen(
             [*COMMAND, *arguments],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            encoding="utf-8",
             env={name: value for name, value in merged.items() if value is not None},
         )
         assert child.stdout is not None
