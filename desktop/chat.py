@@ -72,9 +72,9 @@ class Chat(QObject):
         """Ask otherwise beside the question of ``turn``; `write` has it answered."""
         self.conversation.edit(turn, question)
 
-    def again(self) -> None:
-        """Give the last question another reply; `write` has it written."""
-        self.conversation.again()
+    def again(self, turn: Turn | None = None) -> None:
+        """Give a question another reply, the last one if none is named; `write` has it written."""
+        self.conversation.again(turn)
 
     def go_on(self) -> None:
         """Let the last reply go on where it ended; `write` has it written."""

@@ -94,9 +94,9 @@ class Conversation:
         """Ask otherwise: a new question beside that of ``turn``, with a reply still to be written."""
         return self._ask(question, turn.asked.parent)
 
-    def again(self) -> Turn:
-        """Another reply beside the last one."""
-        self._answer(self.turns[-1].asked)
+    def again(self, turn: Turn | None = None) -> Turn:
+        """Another reply beside that of ``turn``, or the last one; what follows the older one stays with it."""
+        self._answer((turn or self.turns[-1]).asked)
         self._walk()
         return self.turns[-1]
 

@@ -115,12 +115,21 @@ class MainWindow(QMainWindow):
         self.transcript.follow()
         self._write(turn)
 
-    def again(self) -> None:
-        """Have the last question answered anew; the reply that is there stays as another version."""
-        if self.chat.can_ask and self.chat.conversation.last is not None:
-            self.transcript.drop_reply()
-            self.chat.again()
-            self._write(self.chat.conversation.turns[-1])
+    def again(self, number: int = 0) -> None:
+        """Have a question answered anew, the last one unless a reply is named; that reply stays as another version."""
+        conversation = self.chat.conversation
+        turn = conversation.turn_of(number) or conversation.last
+        if self.chat.can_ask and turn is not None:
+            is_last = turn is conversation.last
+            self.chat.again(turn)
+            new = conversation.turns[-1]
+            if is_last:
+                self.transcript.drop_reply()
+            else:
+                self.transcript.show_turns(conversation.turns[:-1])
+                self.transcript.show_question(new.question, new)
+                self.transcript.follow()
+            self._write(new)
             if self._preferences.sampling.temperature == 0:
                 self.notice.say(self.tr("At temperature 0 the same reply comes again; raise it in the settings."))
             elif self._preferences.sampling.seed is not None:
@@ -231,6 +240,14 @@ class MainWindow(QMainWindow):
         else:
             self.chat.forget(chat)
 
+    def _on_branched(self, chat: int | None, question: str) -> None:
+        if chat is None:
+            self.new_chat()
+        else:
+            self.show_chat(chat, None)
+        if question:
+            self._on_suggestion(question)
+
     def _on_side_shown(self, is_shown: bool) -> None:
         self.header.chats.setChecked(is_shown)
         if not self.body.is_side_sheet:
@@ -300,7 +317,7 @@ class MainWindow(QMainWindow):
         self.transcript.again_requested.connect(self.again)
         self.transcript.continue_requested.connect(self.go_on)
         self.versions.changed.connect(self._show_conversation_here)
-        self.versions.branched.connect(lambda chat: self.show_chat(chat, None))
+        self.versions.branched.connect(self._on_branched)
         self.history.told.connect(self.notice.tell)
         self.header.side_wanted.connect(self.toggle_side)
         self.body.side_shown.connect(self._on_side_shown)

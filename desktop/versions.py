@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 
 class Versions(QObject):
-    """``changed`` comes when another version is on the page, ``branched`` carries a chat that was made of this one."""
+    """``changed`` comes when another version is on the page.
+
+    ``branched`` carries a chat that was made of this one, None for an empty one, and a question to be asked in it.
+    """
 
     changed = Signal()
-    branched = Signal(object)
+    branched = Signal(object, str)
 
     def __init__(
         self, chat: Chat, history: History, transcript: Transcript, composer: Composer, parent: QObject
@@ -67,6 +70,16 @@ class Versions(QObject):
         if turn is not None:
             self.show(turn.reply.turn, step, turn.reply_place[1] < 2)
 
-    def branch(self, number: int) -> None:
-        """Go on in a new chat from a reply."""
-        self.branched.emit(self._history.branch(self._chat.conversation, number).id)
+    def branch(self, number: int, before_question: bool) -> None:
+        """Go on in a new chat from a reply, or from before its question, which waits there to be asked otherwise."""
+        conversation = self._chat.conversation
+        turn = conversation.turn_of(number)
+        if turn is None:
+            return
+        if not before_question:
+            self.branched.emit(self._history.branch(conversation, turn).id, "")
+        elif turn is conversation.turns[0]:
+            self.branched.emit(None, turn.question)
+        else:
+            before = conversation.turns[conversation.turns.index(turn) - 1]
+            self.branched.emit(self._history.branch(conversation, before).id, turn.question)

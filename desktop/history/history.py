@@ -22,6 +22,7 @@ from desktop.titles import title_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from desktop.conversation import Turn
     from desktop.history.trouble import Trouble
     from desktop.store import Store
 
@@ -107,14 +108,14 @@ class History(QObject):
         if not self._growth_timer.isActive():
             self._growth_timer.start()
 
-    def branch(self, conversation: Conversation, number: int) -> Conversation:
-        """A new chat with what is shown of this one, up to and with the reply of this number."""
+    def branch(self, conversation: Conversation, last: Turn) -> Conversation:
+        """A new chat with what is shown of this one, up to and with this turn."""
         title = self.store.chats[conversation.id].title if conversation.id in self.store.chats else ""
         copy = self.blank()
         copy.system = conversation.system
         for turn in conversation.turns:
             copy.repeat(turn)
-            if turn.reply.turn == number:
+            if turn is last:
                 break
         self.keep(copy, is_asked=True)
         self.change(copy.id, title=title)

@@ -51,8 +51,7 @@ def records(path: Path) -> Iterator[Record]:
 def adopt_orphans(connection: sqlite3.Connection) -> None:
     """Messages whose chat is lost get a chat of their own, named by their first question."""
     lost = connection.execute(
-        "SELECT chat, min(created), max(created) FROM message"
-        " WHERE chat NOT IN (SELECT id FROM chat) GROUP BY chat"
+        "SELECT chat, min(created), max(created) FROM message WHERE chat NOT IN (SELECT id FROM chat) GROUP BY chat"
     ).fetchall()
     for chat, created, changed in lost:
         first = connection.execute("SELECT text FROM message WHERE chat = ? ORDER BY id LIMIT 1", (chat,)).fetchone()

@@ -55,9 +55,7 @@ def nodes_of(records: Iterable[MessageRecord]) -> list[Question | Reply]:
     return made
 
 
-def _node(
-    record: MessageRecord, parent: Question | Reply | None
-) -> tuple[list[Question | Reply], Question | Reply]:
+def _node(record: MessageRecord, parent: Question | Reply | None) -> tuple[list[Question | Reply], Question | Reply]:
     between: list[Question | Reply] = []
     if record.role == "user":
         if isinstance(parent, Question):

@@ -24,17 +24,17 @@ translate = QCoreApplication.translate
 def write_actions(
     cursor: QTextCursor, formats: Formats, reply: Reply, turn: Turn | None, number: int
 ) -> tuple[int, int]:
-    """The line of actions under a reply; where those begin and end that only the last reply has."""
+    """The line of actions under a reply; where that begins and ends which only the last reply has."""
     begin_block(cursor, formats.paragraph(bottom=6), formats.small())
     if reply.text:
         _write(cursor, formats, translate("actions", "Copy"), f"copy/{number}", "")
     if turn is not None and turn.question:
         hint = translate("actions", "Ask otherwise; this version stays")
         _write(cursor, formats, translate("actions", "Edit"), f"edit/{number}", hint)
-    start = cursor.position()
     if turn is None or turn.question:
         hint = translate("actions", "Another reply; this one stays (Ctrl+R)")
         _write(cursor, formats, translate("actions", "Again"), f"again/{number}", hint)
+    start = cursor.position()
     if reply.can_go_on:
         hint = translate("actions", "Let the reply go on where it ended")
         _write(cursor, formats, translate("actions", "Continue"), f"continue/{number}", hint)
@@ -50,9 +50,22 @@ def write_label(cursor: QTextCursor, formats: Formats, turn: Turn | None, *, is_
     """Who asks, and which version of the question this is."""
     label = formats.paragraph(top=0 if is_first else 18, bottom=4)
     write_lines(cursor, [translate("actions", "You")], [label], formats.small())
-    if turn is not None and turn.question_place[1] > 1:
-        cursor.insertText(GAP, formats.small())
-        _write_versions(cursor, formats, turn.question_place, turn.reply.turn, "question")
+    if turn is None:
+        return
+    cursor.insertText(GAP, formats.small())
+    hint = translate("actions", "A new chat with everything before this; the question can be changed there")
+    _write(cursor, formats, translate("actions", "Branch"), f"fork/{turn.reply.turn}", hint)
+    _write_versions(cursor, formats, turn.question_place, turn.reply.turn, "question")
+
+
+def write_figures(cursor: QTextCursor, formats: Formats, line: str, number: int) -> None:
+    """The quiet line of figures under a reply; pressed, it leads to all of them."""
+    begin_block(cursor, formats.paragraph(top=4, bottom=2), formats.small())
+    look = formats.small()
+    look.setAnchor(True)
+    look.setAnchorHref(f"{SCHEME}:figures/{number}")
+    look.setToolTip(translate("actions", "All figures and settings of this reply"))
+    cursor.insertText(line, look)
 
 
 def write_earlier(cursor: QTextCursor, formats: Formats, count: int) -> None:

@@ -14,7 +14,15 @@ from PySide6.QtWidgets import QTextBrowser, QTextEdit, QToolButton, QWidget
 
 from desktop.icons import icon
 from desktop.sentences import sentence
-from desktop.transcript.actions import SCHEME, read, write_actions, write_earlier, write_label, write_rest
+from desktop.transcript.actions import (
+    SCHEME,
+    read,
+    write_actions,
+    write_earlier,
+    write_figures,
+    write_label,
+    write_rest,
+)
 from desktop.transcript.colours import OriginColours
 from desktop.transcript.editing import Edit
 from desktop.transcript.figures import quiet_line
@@ -52,10 +60,12 @@ class Transcript(QTextBrowser):
     """All turns of the chat in one document."""
 
     copy_requested = Signal(int)
-    again_requested = Signal()
+    again_requested = Signal(int)
     continue_requested = Signal()
     edit_requested = Signal(int)
-    branch_requested = Signal(int)
+    branch_requested = Signal(int, bool)
+    """Of which reply, and whether its question is left out, too."""
+    figures_requested = Signal(int)
     version_requested = Signal(int, int, bool)
     """Of which reply, how many steps on, and whether it is the question that is wanted in another version."""
 
@@ -197,8 +207,7 @@ class Transcript(QTextBrowser):
                 look = self._formats.problem()
                 write_lines(cursor, [sentence(reply.failure)], [self._formats.paragraph(top=4, bottom=4)], look)
             if reply.finished is not None:
-                line = quiet_line(reply.finished)
-                write_lines(cursor, [line], [self._formats.paragraph(top=4, bottom=2)], self._formats.small())
+                write_figures(cursor, self._formats, quiet_line(reply.finished), reply.turn)
             self._write_actions(cursor, reply)
         self._show_lit()
 
@@ -301,12 +310,12 @@ class Transcript(QTextBrowser):
         self._again = write_actions(cursor, self._formats, reply, self._passages[-1].turn, reply.turn)
 
     def _remove_again(self, cursor: QTextCursor) -> None:
-        """Only the last reply can be written again or further."""
-        if self._again is not None:
+        """Only the last reply can be written further."""
+        if self._again is not None and self._again[0] < self._again[1]:
             cursor.setPosition(self._again[0])
             cursor.setPosition(self._again[1], QTextCursor.MoveMode.KeepAnchor)
             cursor.insertText("\u200b", self._formats.small())
-            self._again = None
+        self._again = None
 
     def _show_lit(self) -> None:
         marks = []
@@ -383,13 +392,15 @@ class Transcript(QTextBrowser):
         if name == "copy":
             self.copy_requested.emit(number)
         elif name == "again":
-            self.again_requested.emit()
+            self.again_requested.emit(number)
         elif name == "continue":
             self.continue_requested.emit()
         elif name == "edit":
             self.edit_requested.emit(number)
-        elif name == "branch":
-            self.branch_requested.emit(number)
+        elif name in ("branch", "fork"):
+            self.branch_requested.emit(number, name == "fork")
+        elif name == "figures":
+            self.figures_requested.emit(number)
         elif name == "earlier":
             self.show_earlier()
         elif name == "whole":

@@ -666,6 +666,14 @@
         <translation>Tú</translation>
     </message>
     <message>
+        <source>A new chat with everything before this; the question can be changed there</source>
+        <translation>Una conversación nueva con todo lo anterior; allí se puede cambiar la pregunta</translation>
+    </message>
+    <message>
+        <source>All figures and settings of this reply</source>
+        <translation>Todas las cifras y ajustes de esta respuesta</translation>
+    </message>
+    <message>
         <source>Show {count} earlier turns</source>
         <translation>Mostrar {count} turnos anteriores</translation>
     </message>

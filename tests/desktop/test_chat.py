@@ -133,7 +133,7 @@ def test_an_event_of_another_turn_is_dropped(stage: MakeStage) -> None:
     one.ask("Anew")
     assert one.reply.turn == number + 1
     assert one.reply.text == POEM
-    assert one.page.count("You\n") == 1
+    assert one.page.count("You    ") == 1
 
 
 def test_the_switch_changes_the_control_of_the_reply_being_written(stage: MakeStage) -> None:
@@ -178,18 +178,24 @@ def test_without_a_drafter_the_switch_rests_and_says_why(stage: MakeStage) -> No
 
 def test_again_replaces_the_last_reply(stage: MakeStage) -> None:
     one = stage(Script(replies=("One two three.", "Four five six."))).ready().ask("Go")
-    one.window.transcript.again_requested.emit()
+    one.window.transcript.again_requested.emit(one.reply.turn)
     one.wait(lambda: not one.conversation.is_writing)
     assert [turn.reply.text for turn in one.conversation.turns] == ["Four five six."]
     assert "One two three" not in one.page
-    assert one.page.count("You\n") == one.page.count("Again") == 1
+    assert one.page.count("You    ") == one.page.count("Again") == 1
     assert [m.content for m in one.session.requests[-1].messages] == ["Go"]
 
 
-def test_only_the_last_reply_offers_again(stage: MakeStage) -> None:
-    one = stage().ready().ask("First").ask("Second")
-    assert one.page.count("Copy") == 2
-    assert one.page.count("Again") == 1
+def test_every_reply_offers_again_and_what_followed_stays_with_the_older_one(stage: MakeStage) -> None:
+    one = stage(Script(replies=("A", "B", "C"))).ready().ask("First").ask("Second")
+    assert one.page.count("Copy") == one.page.count("Again") == 2
+    one.window.transcript.again_requested.emit(one.conversation.turns[0].reply.turn)
+    one.wait(lambda: not one.conversation.is_writing)
+    assert [(turn.question, turn.reply.text) for turn in one.conversation.turns] == [("First", "C")]
+    assert "Second" not in one.page
+    assert one.page.count("You    ") == 1
+    one.window.versions.step(-1)
+    assert [(turn.question, turn.reply.text) for turn in one.conversation.turns] == [("First", "A"), ("Second", "B")]
 
 
 def test_copy_gives_what_the_model_wrote(stage: MakeStage) -> None:

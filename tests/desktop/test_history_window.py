@@ -1,4 +1,4 @@
-"""What is kept of chats, as a person sees it: versions, going on, branching, stopping, titles, a second start."""
+"""What is kept of chats, as a person sees it: settings, figures, titles, odd characters, long chats, a second start."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -17,154 +17,13 @@ from desktop.store import Store
 from inference.events import Notice
 from inference.settings import Sampling
 from tests.desktop.history.library import fill, texts_in
+from tests.desktop.steps import ended, follow, questions, reopened, replies
 from tests.fake_session import POEM, Script
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.desktop.stage import MakeStage, Stage
-
-
-def replies(*texts: str) -> Script:
-    return Script(replies=texts)
-
-
-def follow(one: Stage, path: str) -> None:
-    """Press an action of the page."""
-    one.window.transcript.anchorClicked.emit(QUrl(f"borrador:{path}"))
-
-
-def ended(one: Stage) -> None:
-    one.wait(lambda: not one.conversation.is_writing)
-
-
-def questions(one: Stage) -> list[tuple[str, str]]:
-    return [(turn.question, turn.reply.text) for turn in one.conversation.turns]
-
-
-def places(one: Stage) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    return [(turn.question_place, turn.reply_place) for turn in one.conversation.turns]
-
-
-def edit(one: Stage, turn: int, text: str) -> None:
-    follow(one, f"edit/{one.conversation.turns[turn].reply.turn}")
-    one.window.composer.put(text)
-    QTest.keyClick(one.window.composer.field, Qt.Key.Key_Return)
-    ended(one)
-
-
-def reopened(one: Stage, make: MakeStage) -> Stage:
-    """The same chat in another window, as after a restart."""
-    chat = one.conversation.id
-    one.window.close()
-    assert one.worker.has_ended(5_000)
-    other = make(one.session.script).ready()
-    other.window.show_chat(chat, None)
-    return other
-
-
-def test_h23_versions_stay_right_through_edits_regeneration_and_a_restart(stage: MakeStage) -> None:
-    one = stage(replies("A1", "A2", "A3", "B1", "C1", "C2", "C3", "D1")).ready().ask("a")
-    one.window.again()
-    ended(one)
-    one.window.again()
-    ended(one)
-    one.ask("b")
-    assert questions(one) == [("a", "A3"), ("b", "B1")]
-    assert places(one) == [((0, 1), (2, 3)), ((0, 1), (0, 1))]
-    edit(one, 0, "a otherwise")
-    assert questions(one) == [("a otherwise", "C1")]
-    assert places(one) == [((1, 2), (0, 1))]
-    assert [m.content for m in one.session.requests[-1].messages] == ["a otherwise"]
-    follow(one, f"question/{one.reply.turn}/-1")
-    assert questions(one) == [("a", "A3"), ("b", "B1")]
-    assert "You\u00a0" not in one.page
-    assert "1/2" in one.page
-    assert "3/3" in one.page
-    for text in ("third", "fourth", "fifth"):
-        follow(one, f"edit/{one.conversation.turns[0].reply.turn}")
-        assert one.window.composer.text() == one.conversation.turns[0].question
-        one.window.composer.put(text)
-        one.window.composer.submit()
-        ended(one)
-    assert places(one)[0][0] == (4, 5)
-    assert [m.content for m in one.session.requests[-1].messages] == ["fifth"]
-    other = reopened(one, stage)
-    assert questions(other) == [("fifth", "D1")]
-    assert places(other)[0][0] == (4, 5)
-    for _ in range(4):
-        other.window.versions.step(-1)
-    assert questions(other) == [("a", "A3"), ("b", "B1")]
-    follow(other, f"reply/{other.conversation.turns[0].reply.turn}/-1")
-    assert questions(other) == [("a", "A2")]
-    third = reopened(other, stage)
-    assert questions(third) == [("a", "A2")]
-    assert len(third.conversation.nodes()) == 5 + 3 + 1 + 1 + 4
-
-
-def test_alt_left_and_right_step_through_the_versions_in_view(stage: MakeStage) -> None:
-    one = stage(replies("One.", "Two.")).ready().ask("Go")
-    one.window.again()
-    ended(one)
-    alt = Qt.KeyboardModifier.AltModifier
-    for key, text in ((Qt.Key.Key_Left, "One."), (Qt.Key.Key_Left, "One."), (Qt.Key.Key_Right, "Two.")):
-        QTest.keyClick(one.window.composer.field, key, alt)
-        assert one.reply.text == text
-        assert text in one.page
-
-
-def test_b11_again_says_when_the_reply_will_be_the_same(stage: MakeStage) -> None:
-    one = stage().ready().ask()
-    one.window.again()
-    ended(one)
-    assert one.window.notice.isHidden()
-    assert one.session.requests[-1].sampling.seed is None
-    one.window._on_preferences(Preferences(sampling=Sampling(temperature=0)))
-    one.window.again()
-    ended(one)
-    assert one.window.notice.words.text() == "At temperature 0 the same reply comes again; raise it in the settings."
-    one.window._on_preferences(Preferences(sampling=Sampling(seed=7)))
-    one.window.again()
-    ended(one)
-    assert "With a fixed seed" in one.window.notice.words.text()
-
-
-def test_a_stopped_reply_goes_on_where_it_ended(stage: MakeStage) -> None:
-    permits = threading.Semaphore(2)
-    one = stage(Script(replies=(POEM, " And on it went."), permits=permits)).ready()
-    one.window.ask("Go")
-    one.wait(lambda: len(one.reply.rounds) == 2)
-    one.window.stop()
-    ended(one)
-    before = one.reply.text
-    assert before
-    assert "Continue" in one.page
-    permits.release(1000)
-    follow(one, f"continue/{one.reply.turn}")
-    ended(one)
-    assert one.reply.text == before + " And on it went."
-    roles = [(m.role, m.content) for m in one.session.requests[-1].messages]
-    assert roles == [("user", "Go"), ("assistant", before)]
-    assert places(one) == [((0, 1), (0, 1))]
-    assert "Continue" not in one.page
-    assert " ".join((before + " And on it went.").split()) in " ".join(one.page.split())
-    other = reopened(one, stage)
-    assert other.reply.text == before + " And on it went."
-    assert len(other.reply.earlier) == 1
-
-
-def test_a_branch_is_a_chat_of_its_own(stage: MakeStage) -> None:
-    one = stage(replies("A", "B", "C")).ready().ask("a").ask("b")
-    first = one.conversation.id
-    follow(one, f"branch/{one.conversation.turns[0].reply.turn}")
-    assert one.conversation.id != first
-    assert questions(one) == [("a", "A")]
-    one.ask("c")
-    assert questions(one) == [("a", "A"), ("c", "C")]
-    one.window.show_chat(first, None)
-    assert questions(one) == [("a", "A"), ("b", "B")]
-    titles = [chat.title for chat in one.window.history.store.chats.values()]
-    assert titles == ["a", "a"]
+    from tests.desktop.stage import MakeStage
 
 
 def test_settings_seed_and_figures_of_a_reply_are_kept(stage: MakeStage) -> None:

@@ -136,7 +136,7 @@ def test_h27_without_its_log_the_file_opens(sound: tuple[Path, dict[int, str]]) 
 
 
 def test_h27_damage_found_while_running_is_put_right_and_nothing_new_is_lost(
-    sound: tuple[Path, dict[int, str]]
+    sound: tuple[Path, dict[int, str]],
 ) -> None:
     folder, texts = sound
     store = Store(folder)

@@ -53,9 +53,7 @@ class Desk(QObject):
     def end(self, reason: str) -> None:
         if self.request is not None and not self.is_over:
             self.is_over = True
-            self.happened.emit(
-                Finished(self.request.turn, self.text, (1, 2), (), Notice(reason), statistics_of([]))
-            )
+            self.happened.emit(Finished(self.request.turn, self.text, (1, 2), (), Notice(reason), statistics_of([])))
 
     def stop(self) -> None:
         pass
@@ -119,9 +117,10 @@ class Machine(RuleBasedStateMachine):
         self.write()
 
     @precondition(has_turns)
-    @rule()
-    def again(self) -> None:
-        self.chat.again()
+    @rule(which=ANY)
+    def again(self, which: int) -> None:
+        turns = self.chat.conversation.turns
+        self.chat.again(turns[which % len(turns)])
         self.write()
 
     @precondition(lambda self: self.has_turns() and self.chat.conversation.turns[-1].reply.can_go_on)
@@ -180,7 +179,7 @@ class Machine(RuleBasedStateMachine):
         turns = self.chat.conversation.turns
         turn = turns[which % len(turns)]
         path = [(one.question, one.reply.text) for one in turns[: turns.index(turn) + 1]]
-        copy = self.history.branch(self.chat.conversation, turn.reply.turn)
+        copy = self.history.branch(self.chat.conversation, turn)
         self.chat.open(copy.id)
         assert [(one.question, one.reply.text) for one in self.chat.conversation.turns] == [
             (storable(question), storable(text)) for question, text in path
