@@ -5,6 +5,7 @@ Also what a template can do: whether it knows a system role, and what it writes 
 
 from __future__ import annotations
 
+import copy
 import sys
 import time
 from contextlib import contextmanager
@@ -34,6 +35,12 @@ _PLAIN = (
     "{% endfor %}{% if add_generation_prompt %}Assistant:{% endif %}"
 )
 _BLANK_LINE = "\n\n"
+_WAYS_TO_THINK: dict[str, dict[str, object]] = {
+    "enable_thinking": {"off": False, "on": True},
+    "thinking": {"off": False, "on": True},
+    "reasoning_effort": {"low": "low", "medium": "medium", "high": "high"},
+}
+"""Variables by which templates take how to think, and what they are given for each word of ours."""
 _SYSTEM, _QUESTION, _ANSWER, _NEXT, _TOOL = "Sabana", "Pregunta", "Borrador", "Siguiente", "Martillo"
 
 
@@ -48,8 +55,21 @@ class Renderer:
         if self.missing:
             self._template = ("{{ bos_token }}" if _adds_bos(tokenizer) else "") + _PLAIN
         self._endless = False  # one probe that takes its whole time is enough
+        self.arguments: dict[str, object] = {}
         self.has_system_role = self._knows_system()
         self.has_tool_role = self._knows_tool()
+        self._ways = self._ways_to_think()
+
+    @property
+    def thinking(self) -> tuple[str, ...]:
+        """How this template can be asked to think; empty where it knows no such thing."""
+        return tuple(self._ways)
+
+    def asking(self, thinking: str) -> Renderer:
+        """A renderer that asks for one of ``thinking``."""
+        other = copy.copy(self)
+        other.arguments = self._ways[thinking]
+        return other
 
     def render(self, messages: Sequence[Message], prompt: bool = True) -> str:
         """The chat as text, with the header of the next answer (``prompt``). Raises Problem."""
@@ -57,7 +77,11 @@ class Renderer:
         try:
             with _deadline(LONGEST_SECONDS):
                 text = self._tokenizer.apply_chat_template(
-                    chat, chat_template=self._template, tokenize=False, add_generation_prompt=prompt
+                    chat,
+                    chat_template=self._template,
+                    tokenize=False,
+                    add_generation_prompt=prompt,
+                    **self.arguments,
                 )
         except _Endless:
             problem = Problem("error.template_endless", model=self._model_name, seconds=LONGEST_SECONDS)
@@ -109,6 +133,23 @@ class Renderer:
     def _knows_tool(self) -> bool:
         chat = (Message("user", _QUESTION), Message("assistant", _ANSWER), Message("tool", _TOOL))
         return not self.missing and _TOOL in (self._probe(*chat) or "")
+
+    def _ways_to_think(self) -> dict[str, dict[str, object]]:
+        """The arguments for each word, of the first variable that changes what the template writes."""
+        source = self.written()
+        question = Message("user", _QUESTION)
+        for name, values in _WAYS_TO_THINK.items():
+            if name not in source or self.missing:
+                continue
+            ways: dict[str, dict[str, object]] = {word: {name: value} for word, value in values.items()}
+            written = set()
+            for arguments in ways.values():
+                self.arguments = arguments
+                written.add(self._probe(question))
+            self.arguments = {}
+            if len(written) > 1 and None not in written:
+                return ways
+        return {}
 
     def _probe(self, *chat: Message, prompt: bool = True) -> str | None:
         if self._endless:

@@ -5,6 +5,7 @@ Text of messages never becomes a control token. Knows nothing of limits (``conte
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -43,16 +44,30 @@ class Encoded:
 class ChatTemplate:
     """The template of one model; ``model_name`` is for error messages.
 
-    ``stops`` are texts that end a turn where no token does: a model without a template needs one.
+    ``stops`` are texts that end a turn where no token does: a model without a template needs one. ``thinking`` are the
+    ways in which the template can be asked to think.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, model_name: str) -> None:
         self._tokenizer = tokenizer
-        self._renderer = Renderer(tokenizer, model_name)
-        self._control = ControlTokens(tokenizer, self._renderer.written())
+        self.renderer = Renderer(tokenizer, model_name)
+        self._control = ControlTokens(tokenizer, self.renderer.written())
         self._hidden = hidden_ids(tokenizer)
-        self._lead = self._renderer.answer_lead()
-        self.stops = (PLAIN_STOP,) if self._renderer.missing else ()
+        self.lead = self.renderer.answer_lead()
+        self._asking: dict[str, ChatTemplate] = {}
+        self.stops = (PLAIN_STOP,) if self.renderer.missing else ()
+        self.thinking = self.renderer.thinking
+
+    def asking(self, thinking: str) -> ChatTemplate:
+        """The template asked to think in one of its ways (``thinking``); as it is for any other word."""
+        if thinking not in self.thinking:
+            return self
+        if thinking not in self._asking:
+            other = copy.copy(self)
+            other.renderer = self.renderer.asking(thinking)
+            other.lead = other.renderer.answer_lead()
+            self._asking[thinking] = other
+        return self._asking[thinking]
 
     def encode(self, messages: Sequence[Message]) -> Encoded:
         """The ids of the chat and of the header of the next answer.
@@ -60,13 +75,13 @@ class ChatTemplate:
         They are those of tokenizing the rendered text directly, without adding BOS, except for control strings inside
         messages and for answers that keep their own ids. Raises Problem.
         """
-        arranged, merged = arrange(messages, self._renderer.has_system_role, self._renderer.has_tool_role)
+        arranged, merged = arrange(messages, self.renderer.has_system_role, self.renderer.has_tool_role)
         placeholders = self._control.placeholders(message.content for message in arranged)
         marked = [self._mark(message, placeholders) for message in arranged]
-        text = self._renderer.render(marked)
+        text = self.renderer.render(marked)
         ids, position, after = self._spliced(text, marked, placeholders)
         ids += self._control.encode(text[position:], placeholders, after)
-        notes = [Notice("template.missing")] if self._renderer.missing else []
+        notes = [Notice("template.missing")] if self.renderer.missing else []
         if merged:
             notes.append(Notice("template.system_merged"))
         return Encoded(ids, 0, tuple(notes), opens_thinking(text))
@@ -83,7 +98,7 @@ class ChatTemplate:
 
     def end_of_turn(self) -> int | None:
         """The control token that the template writes directly behind an answer."""
-        string = self._control.at(self._renderer.behind_answer().lstrip(), 0)
+        string = self._control.at(self.renderer.behind_answer().lstrip(), 0)
         return None if string is None else self._control.ids[string]
 
     def _mark(self, message: Message, placeholders: Mapping[str, str]) -> Message:
@@ -123,13 +138,13 @@ class ChatTemplate:
         The answers' places show when the chat is rendered once more with a slot for each of them.
         """
         answers = [index for index, message in enumerate(messages) if message.role == "assistant" and message.token_ids]
-        if not answers or self._lead is None:
+        if not answers or self.lead is None:
             return []
         slot = next(character for character in unused(text))
         holed = list(messages)
         for index in answers:
             holed[index] = replace(messages[index], content=slot)
-        first, *others = self._renderer.render(holed).split(slot)
+        first, *others = self.renderer.render(holed).split(slot)
         places: list[tuple[int, int, int]] = []
         position = len(first)
         if len(others) != len(answers) or not text.startswith(first):
@@ -141,8 +156,8 @@ class ChatTemplate:
                 end = text.find(behind, position) if behind else -1
             if end < 0:
                 break
-            if text.endswith(self._lead, 0, position):
-                places.append((index, position - len(self._lead), end))
+            if text.endswith(self.lead, 0, position):
+                places.append((index, position - len(self.lead), end))
             position = end + len(behind)
         return places
 
@@ -153,9 +168,7 @@ class ChatTemplate:
             end -= 1
         return list(token_ids[:end]), list(token_ids[end:])
 
-    def _length(
-        self, text: str, before: list[int], body: list[int], placeholders: Mapping[str, str]
-    ) -> int | None:
+    def _length(self, text: str, before: list[int], body: list[int], placeholders: Mapping[str, str]) -> int | None:
         """How many characters of the answer's text the ids stand for; None if it says something else."""
         tags = {self._control.ids.get(tag) for tag in (OPENING, CLOSING)}
         if not body or any(token_id in self._control.strings and token_id not in tags for token_id in body):

@@ -317,8 +317,8 @@ def test_a_long_chat_is_rendered_twice_at_most(monkeypatch):
     ids = (*spelled(tokenizer, "hello"), template.end_of_turn())
     messages = [Message("user", "hi"), Message("assistant", "hello", ids)] * 60 + chat(("u", "bye"))
     renders = []
-    render = template._renderer.render
-    monkeypatch.setattr(template._renderer, "render", lambda *args: renders.append(args) or render(*args))
+    render = template.renderer.render
+    monkeypatch.setattr(template.renderer, "render", lambda *args: renders.append(args) or render(*args))
     kept = template.encode(messages).ids
     assert len(renders) == 2
     assert sum(kept[at : at + len(ids)] == list(ids) for at in range(len(kept))) == 60
@@ -465,3 +465,36 @@ def test_without_a_tool_role_it_is_the_users_words(body: str) -> None:
     tokenizer = tiny_tokenizer("byte", special=("<|im_start|>", "<|im_end|>"), template=template)
     text = tokenizer.decode(ChatTemplate(tokenizer, "m").encode(TOOL_CHAT).ids)
     assert "<|im_start|>user\n42\n\nso?<|im_end|>" in text
+
+
+SWITCHED = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n"
+    "{% if enable_thinking is defined and enable_thinking is false %}<think>\n\n</think>\n\n{% endif %}{% endif %}"
+)
+EFFORT = (
+    "{% if reasoning_effort is not defined %}{% set reasoning_effort = 'medium' %}{% endif %}"
+    "Reasoning: {{ reasoning_effort }}\n{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "ways", "word", "written"),
+    [
+        (SWITCHED, ("off", "on"), "off", "</think>"),
+        (EFFORT, ("low", "medium", "high"), "high", "Reasoning: high"),
+        (SWITCHED.replace("enable_thinking", "thinking"), ("off", "on"), "off", "</think>"),
+        ("{# enable_thinking #}{{ messages[0].content }}", (), "off", None),
+    ],
+)
+def test_a_template_is_asked_to_think_in_the_ways_it_offers(source, ways, word, written):
+    tokenizer = QWEN.tokenizer()
+    tokenizer.chat_template = source
+    template = ChatTemplate(tokenizer, "m")
+    assert template.thinking == ways
+    usual = tokenizer.decode(template.encode(chat(("u", "hi"))).ids)
+    asked = tokenizer.decode(template.asking(word).encode(chat(("u", "hi"))).ids)
+    assert written is None or (written in asked and written not in usual)
+    assert (asked == usual) is (written is None)
+    assert template.asking("") is template.asking("nonsense") is template
+    assert not template.asking(word).encode(chat(("u", "hi"))).opens_thinking
