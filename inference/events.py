@@ -62,6 +62,7 @@ class Loaded:
     largest_k: int
     identity: str
     memory_bytes: int
+    thinking: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +74,17 @@ class LoadFailed:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A reply begins. ``reused`` of ``prompt_tokens`` were still in the cache."""
+    """A reply begins. ``reused`` of ``prompt_tokens`` were still in the cache.
+
+    ``opens_thinking`` says that the prompt itself opened the thinking, so that only its closing tag will come.
+    """
 
     turn: int
     prompt_tokens: int
     reused: int
     seed: int
     notes: tuple[Notice, ...] = ()
+    opens_thinking: bool = False
 
 
 @dataclass(frozen=True, slots=True)

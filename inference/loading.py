@@ -187,6 +187,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         largest_k=width.largest - 1,
         identity=in_force.identity,
         memory_bytes=psutil.Process().memory_info().rss,
+        thinking=template.thinking,
     )
     engine = Engine(forward, cache, width, device)
     return Ready(model, template, ends, engine, drafter, in_force.times, bits, modes, loaded)

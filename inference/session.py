@@ -116,10 +116,11 @@ class Session:
         if not any(message.content.strip() for message in request.messages if message.role == "user"):
             raise Problem("error.empty_prompt")
         limit = ready.engine.cache.context
-        prompt = fit(ready.template, request.messages, limit, min(request.max_new_tokens, limit // 4))
+        template = ready.template.asking(request.thinking)
+        prompt = fit(template, request.messages, limit, min(request.max_new_tokens, limit // 4))
         seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(32)
         reused = ready.engine.reuse(prompt.ids)
-        yield Started(request.turn, len(prompt.ids), reused, seed, prompt.notes)
+        yield Started(request.turn, len(prompt.ids), reused, seed, prompt.notes, prompt.opens_thinking)
 
         tally = Tally(begun, len(prompt.ids), reused, seed)
         for done in ready.engine.prefill(prompt.ids, control.cancel.is_set):

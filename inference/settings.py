@@ -17,6 +17,10 @@ RULES = ("coupled", "textbook")
 LARGEST_K = 8
 """Longest draft offered on screen and on the command line."""
 
+THINKING = ("", "off", "on", "low", "medium", "high")
+"""How a model is asked to think before it answers: empty as its template does by itself, switched, or with how much
+effort."""
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -129,15 +133,20 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One reply to be written. ``turn`` is the caller's number; every event of this reply carries it."""
+    """One reply to be written. ``turn`` is the caller's number; every event of this reply carries it.
+
+    ``thinking`` is one of THINKING; a template that does not offer it writes as it does by itself.
+    """
 
     turn: int
     messages: tuple[Message, ...]
     sampling: Sampling = field(default_factory=Sampling)
     max_new_tokens: int = 1024
     stop: tuple[str, ...] = ()
+    thinking: str = ""
 
     def __post_init__(self) -> None:
+        _check_choice("thinking", self.thinking, THINKING)
         _check_whole("max_new_tokens", self.max_new_tokens, 1, 2**24, "a whole number of at least 1")
         if any(not text for text in self.stop):
             raise Problem("error.setting", field="stop", value="''", allowed="a text that is not empty")
