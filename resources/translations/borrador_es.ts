@@ -960,6 +960,14 @@
         <translation>Comprobando {file}</translation>
     </message>
     <message>
+        <source>The line broke; trying again in {seconds} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The line stood still; connecting anew</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>On: K {k}, {speedup:.1f}x</source>
         <translation>Activa: K {k}, {speedup:.1f}x</translation>
     </message>
@@ -1068,6 +1076,14 @@
         <translation>No hay ningún modelo en {model}; indica una carpeta, propietario/nombre o starter.</translation>
     </message>
     <message>
+        <source>{model} is not installed; choose one of the list.</source>
+        <translation>{model} no está instalado; elige uno de la lista.</translation>
+    </message>
+    <message>
+        <source>{model} means several models; choose one of {choices}.</source>
+        <translation>{model} designa varios modelos; elige uno de {choices}.</translation>
+    </message>
+    <message>
         <source>{model} holds no language model: {detail}.</source>
         <translation>{model} no contiene un modelo de lenguaje: {detail}.</translation>
     </message>
@@ -1080,8 +1096,68 @@
         <translation>{model} solo contiene pesos en pickle ({files}); elige una copia con safetensors.</translation>
     </message>
     <message>
-        <source>{model} needs program code of its own, which Borrador does not run; choose another model.</source>
-        <translation>{model} necesita código propio, que Borrador no ejecuta; elige otro modelo.</translation>
+        <source>{model} needs program code of its own, from {repository} at revision {revision}; allow it on the models page, or choose another model.</source>
+        <translation>{model} necesita código propio, de {repository}, revisión {revision}; permítelo en la página de modelos o elige otro modelo.</translation>
+    </message>
+    <message>
+        <source>{model} takes program code from another repository ({repository}), which Borrador never runs; choose another model.</source>
+        <translation>{model} toma código de otro repositorio ({repository}), que Borrador nunca ejecuta; elige otro modelo.</translation>
+    </message>
+    <message>
+        <source>{model} is quantized with {method}, which cannot be read here; choose a copy that is not quantized.</source>
+        <translation>{model} está cuantizado con {method}, que aquí no se puede leer; elige una copia sin cuantizar.</translation>
+    </message>
+    <message>
+        <source>{model} wants you signed in and its licence accepted at {page}; then put your token into the settings, or set HF_TOKEN.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The hub refuses your token; make a new one and put it into the settings, or set HF_TOKEN.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>That is no token of the hub; copy it whole, it begins with hf_.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The proxy {proxy} cannot be used ({detail}); check it in the settings, or empty it there.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The hub&apos;s certificate cannot be trusted ({detail}); check this machine&apos;s clock, and the proxy or virus scanner in between.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{model} changed on the hub meanwhile; start the download again, and what still fits is kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{model} holds GGUF files; choose one of them: {files}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The offline switch is on; turn it off in the settings to search the hub.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{model} holds GGUF files only; import one of them, or choose a copy with safetensors.</source>
+        <translation>{model} solo contiene archivos GGUF; importa uno de ellos o elige una copia con safetensors.</translation>
+    </message>
+    <message>
+        <source>{model} is not a whole GGUF file ({detail}); fetch it again.</source>
+        <translation>{model} no es un archivo GGUF completo ({detail}); descárgalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>{model} uses the quantization {kinds}, which cannot be read; try {instead}.</source>
+        <translation>{model} usa la cuantización {kinds}, que no se puede leer; prueba con {instead}.</translation>
+    </message>
+    <message>
+        <source>{model} is a GGUF file of the kind {architecture}, which transformers {version} cannot convert; choose a copy with safetensors.</source>
+        <translation>{model} es un archivo GGUF del tipo {architecture}, que transformers {version} no puede convertir; elige una copia con safetensors.</translation>
+    </message>
+    <message>
+        <source>{model} is one part of a set, and {files} is missing; put all parts into one folder.</source>
+        <translation>{model} es una parte de un conjunto y falta {files}; pon todas las partes en una carpeta.</translation>
     </message>
     <message>
         <source>{model} is of the kind {architecture}, which transformers {version} does not know.</source>
@@ -1112,14 +1188,6 @@
         <translation>{model} pide que aceptes antes su licencia, en {page}.</translation>
     </message>
     <message>
-        <source>{model} wants you signed in and its licence accepted at {page}; set HF_TOKEN and try again.</source>
-        <translation>{model} pide que inicies sesión y aceptes su licencia en {page}; define HF_TOKEN e inténtalo de nuevo.</translation>
-    </message>
-    <message>
-        <source>The hub refuses your token; make a new one and set HF_TOKEN.</source>
-        <translation>El repositorio rechaza tu token; crea uno nuevo y define HF_TOKEN.</translation>
-    </message>
-    <message>
         <source>Your token may not read {model}; give it that right, or choose another model.</source>
         <translation>Tu token no puede leer {model}; dale ese permiso o elige otro modelo.</translation>
     </message>
@@ -1142,10 +1210,6 @@
     <message>
         <source>{model} lacks {files} on the hub itself; choose another copy.</source>
         <translation>A {model} le falta {files} en el propio repositorio; elige otra copia.</translation>
-    </message>
-    <message>
-        <source>{model} is a GGUF file, which cannot be opened yet; choose a copy with safetensors.</source>
-        <translation>{model} es un archivo GGUF, que todavía no se puede abrir; elige una copia con safetensors.</translation>
     </message>
     <message>
         <source>Loading was stopped; what has been fetched is kept.</source>
@@ -1190,6 +1254,10 @@
     <message>
         <source>{folder} cannot be written ({detail}); change its permissions or choose another folder.</source>
         <translation>No se puede escribir en {folder} ({detail}); cambia sus permisos o elige otra carpeta.</translation>
+    </message>
+    <message>
+        <source>The models folder {folder} is not there; connect its disk, or choose another folder for models.</source>
+        <translation>La carpeta de modelos {folder} no está; conecta su disco o elige otra carpeta para los modelos.</translation>
     </message>
     <message>
         <source>{device} cannot be used: {detail}</source>
