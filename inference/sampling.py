@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     Row = NDArray[np.float32]
     Ids = NDArray[np.int64]
 
-FIRST_GUESS = 256
-"""Top-p looks at this many largest logits first, and doubles until they hold p."""
-
+SORTED = 2048
+"""Top-p narrows the row until this few candidates are left for its border, and sorts those."""
+SAMPLE = 512
+NEAR = 24
+"""The border is looked for between the ranks this far above and below the one where a sample of SAMPLE puts it."""
 
 STREAMS = {"draft": 1, "accept": 2, "own": 3}
 """Independent streams of the textbook rule: drafted tokens, acceptance, and the target's own tokens."""
@@ -32,10 +34,14 @@ STREAMS = {"draft": 1, "accept": 2, "own": 3}
 
 def keyed_noise(seed: int, position: int, size: int) -> Row:
     """Gumbel noise [size] float32, always finite, for this seed and this position in the token ids."""
+    return -np.log(keyed_draws(seed, position, size))
+
+
+def keyed_draws(seed: int, position: int, size: int) -> Row:
+    """The exponential draws [size] that this seed and position give: the noise before its logarithm."""
     generator = np.random.Generator(np.random.Philox(key=np.array([seed, position], dtype=np.uint64)))
-    draws = generator.standard_exponential(size)
     # A draw of exactly zero would become infinite noise, and -inf + inf = NaN wins an argmax.
-    return -np.log(np.maximum(draws, 1e-300)).astype(np.float32)
+    return np.maximum(generator.standard_exponential(size).astype(np.float32), np.finfo(np.float32).tiny)
 
 
 def keyed_uniform(seed: int, position: int, stream: str) -> float:
@@ -74,14 +80,17 @@ class Processors:
         self._ends = sorted(ends) if sampling.min_new_tokens else []
         self._written = 0
         self._active = self._penalise or bool(bias) or bool(self._ends)
-        self._seen: set[int] = set(prompt) if self._penalise else set()
+        self._seen = set(prompt) if self._penalise else set()
+        self._seen_ids = np.fromiter(self._seen, dtype=np.int64)
         self._counts: dict[int, int] = {}
 
     def commit(self, token: int) -> None:
         """A token became part of the output."""
         self._written += 1
         if self._penalise:
-            self._seen.add(token)
+            if token not in self._seen:
+                self._seen.add(token)
+                self._seen_ids = np.append(self._seen_ids, token)
             self._counts[token] = self._counts.get(token, 0) + 1
 
     def apply(self, row: Row, path: Sequence[int]) -> Row:
@@ -103,7 +112,8 @@ class Processors:
     def _apply_penalties(self, row: Row, path: Sequence[int]) -> None:
         settings = self._sampling
         if settings.repetition_penalty != 1:
-            ids = np.fromiter(self._seen | set(path), dtype=np.int64)
+            new = [token for token in dict.fromkeys(path) if token not in self._seen]
+            ids = np.append(self._seen_ids, np.array(new, dtype=np.int64)) if new else self._seen_ids
             ids = ids[ids < row.size]
             values = row[ids]
             penalty = np.float32(settings.repetition_penalty)
@@ -112,9 +122,10 @@ class Processors:
             counts = dict(self._counts)
             for token in path:
                 counts[token] = counts.get(token, 0) + 1
-            for token, count in counts.items():
-                if token < row.size:
-                    row[token] -= np.float32(settings.presence_penalty + settings.frequency_penalty * count)
+            ids = np.fromiter(counts, dtype=np.int64, count=len(counts))
+            times = np.fromiter(counts.values(), dtype=np.float32, count=len(counts))[ids < row.size]
+            ids = ids[ids < row.size]
+            row[ids] -= np.float32(settings.presence_penalty) + np.float32(settings.frequency_penalty) * times
 
 
 def warp(row: Row, sampling: Sampling) -> tuple[Row, Ids | None]:
@@ -126,31 +137,63 @@ def warp(row: Row, sampling: Sampling) -> tuple[Row, Ids | None]:
     ids: Ids | None = None
     if 0 < sampling.top_k < row.size:
         ids = largest(row, sampling.top_k)
-    if sampling.top_p < 1:
-        ids = _nucleus(row, ids, sampling.top_p)
+        if sampling.top_p < 1:
+            mass = np.cumsum(np.exp(row[ids] - row.max()))
+            ids = ids[: int(np.searchsorted(mass, np.float32(sampling.top_p) * mass[-1])) + 1]
+        ids = np.sort(ids)
+    elif sampling.top_p < 1:
+        ids = nucleus(row, sampling.top_p)
     if sampling.min_p > 0:
         bound = row.max() + np.float32(math.log(sampling.min_p))
         ids = np.flatnonzero(row >= bound) if ids is None else ids[row[ids] >= bound]
     if ids is None:
         return row, None
-    ids = np.sort(ids)
     return row[ids], ids
 
 
-def _nucleus(row: Row, ids: Ids | None, top_p: float) -> Ids:
-    """The fewest best ids whose probability reaches ``top_p``, of ``ids`` (best first) or of the whole row."""
+def nucleus(row: Row, top_p: float) -> Ids:
+    """The fewest best ids whose probability reaches ``top_p``, ascending; among equals lower ids come first."""
     top = row.max()
-    if ids is not None:
-        mass = np.cumsum(np.exp(row[ids] - top))
-        return ids[: int(np.searchsorted(mass, np.float32(top_p) * mass[-1])) + 1]
-    total = np.exp(row - top).sum()
-    count = FIRST_GUESS
-    while True:
-        best = largest(row, count)
-        mass = np.cumsum(np.exp(row[best] - top))
-        if mass[-1] >= np.float32(top_p) * total or best.size == row.size:
-            return best[: int(np.searchsorted(mass, np.float32(top_p) * total)) + 1]
-        count *= 2
+    weights = np.exp(row - top)
+    total = float(weights.sum(dtype=np.float64))
+    wanted = top_p * total
+    # What is lighter than its even share of the tail cannot be in: all such together weigh less than the tail.
+    candidates = row[weights >= (1 - top_p) * total / row.size]
+    while candidates.size > SORTED:
+        before = candidates.size
+        candidates, wanted = _narrowed(candidates, top, wanted)
+        if candidates.size == before:
+            break
+    candidates = -np.sort(-candidates)
+    masses = np.cumsum(np.exp(candidates - top), dtype=np.float64)
+    count = min(int(np.searchsorted(masses, wanted)) + 1, candidates.size)
+    border = candidates[count - 1]
+    inside = row > border
+    equal = np.flatnonzero(row == border)
+    if equal.size > 1:
+        # Of equals those with lower ids come first. Halves cut equals apart, so they are counted by mass.
+        missing = top_p * total - float(weights[inside].sum(dtype=np.float64))
+        count = math.ceil(missing / float(weights[equal[0]]) - 1e-9)
+        equal = equal[: min(max(1, count), equal.size)]
+    inside[equal] = True
+    return np.flatnonzero(inside)
+
+
+def _narrowed(candidates: Row, top: np.float32, wanted: float) -> tuple[Row, float]:
+    """The part of ``candidates`` in which their running mass reaches ``wanted``, and what it has to reach there."""
+    sample = -np.sort(-candidates[:: -(-candidates.size // SAMPLE)])
+    masses = np.cumsum(np.exp(sample - top))
+    rank = int(np.searchsorted(masses, wanted * sample.size / candidates.size))
+    high, low = sample[max(0, rank - NEAR)], sample[min(rank + NEAR, sample.size - 1)]
+    for bound in (high, low):
+        above = candidates > bound
+        best = candidates[above]
+        mass = float(np.exp(best - top).sum(dtype=np.float64))
+        if mass >= wanted:
+            return best, wanted
+        wanted -= mass
+        candidates = candidates[~above]
+    return candidates, wanted
 
 
 def draw(probabilities: Row, uniform: float) -> int:
@@ -180,7 +223,7 @@ class Sampler:
         self.seed = seed
         self.coupled = rule == "coupled" or sampling.temperature == 0
         self._processors = Processors(sampling, prompt, bias or {}, ends)
-        self._noise: dict[int, Row] = {}
+        self._draws: dict[int, Row] = {}
 
     @property
     def greedy(self) -> bool:
@@ -190,15 +233,15 @@ class Sampler:
     def commit(self, token: int, position: int) -> None:
         """A token became part of the text at ``position``; noise up to there is no longer needed."""
         self._processors.commit(token)
-        for old in [key for key in self._noise if key <= position]:
-            del self._noise[old]
+        for old in [key for key in self._draws if key <= position]:
+            del self._draws[old]
 
-    def noise(self, position: int, size: int) -> Row:
-        """The noise of a position, [size]."""
-        known = self._noise.get(position)
+    def noise(self, position: int, size: int, ids: Ids | None = None) -> Row:
+        """The noise of a position, [size], or that of some ids only: most logarithms are then not taken."""
+        known = self._draws.get(position)
         if known is None or known.size < size:
-            known = self._noise[position] = keyed_noise(self.seed, position, size)
-        return known[:size]
+            known = self._draws[position] = keyed_draws(self.seed, position, size)
+        return -np.log(known[:size] if ids is None else known[ids])
 
     def propose(self, row: Row, position: int, path: Sequence[int]) -> tuple[int, Row | None]:
         """A drafter's token at ``position``; under the textbook rule also the distribution it was drawn from."""
@@ -228,4 +271,4 @@ class Sampler:
             return int((logits + self.noise(position, row.size)).argmax())
         if ids.size == 1:
             return int(ids[0])
-        return int(ids[(logits + self.noise(position, row.size)[ids]).argmax()])
+        return int(ids[(logits + self.noise(position, row.size, ids)).argmax()])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inference.sampling import Sampler, keyed_noise, largest, warp
+from inference.sampling import Sampler, keyed_noise, largest, nucleus, warp
 from inference.settings import Sampling
 
 CRITICAL_15 = 44.0
@@ -152,3 +152,26 @@ def test_logit_bias_is_added_to_its_token() -> None:
     row = np.array([1.0, 0.5, 0.0], dtype=np.float32)
     assert Sampler(Sampling(temperature=0), 0, [], bias={1: 0.6}).choose(row, 0) == 1
     assert Sampler(Sampling(temperature=0), 0, [], bias={0: -100.0, 7: 5.0}).choose(row, 0) == 1
+
+
+@given(
+    st.integers(1, 6000), st.sampled_from([0.01, 0.5, 3.0, 10.0]), st.sampled_from(["plain", "ties", "equal", "cut"]),
+    st.sampled_from([1e-6, 0.1, 0.5, 0.9, 0.95, 0.999]), st.integers(0, 2**32),
+)
+def test_the_nucleus_is_that_of_a_full_sort(size: int, spread: float, kind: str, top_p: float, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    row = (generator.standard_normal(size) * spread).astype(np.float32)
+    if kind == "ties":
+        row = np.round(row, 1)
+    elif kind == "equal":
+        row[:] = 1
+    elif kind == "cut":
+        row[generator.random(size) < 0.3] = -np.inf
+        row[0] = 0
+    order = np.argsort(-row, kind="stable")
+    share = np.cumsum(softmax(row.astype(np.float64))[order])
+    found = nucleus(row, top_p)
+    assert found.tolist() == sorted(order[: found.size].tolist())
+    # Sums of another order may round the border to the neighbour.
+    assert share[found.size - 1] >= top_p - 1e-6
+    assert found.size == 1 or share[found.size - 2] < top_p + 1e-6
