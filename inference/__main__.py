@@ -13,6 +13,7 @@ from inference.messages import Problem
 
 def _parser() -> argparse.ArgumentParser:
     from inference.bench.command import add_arguments as bench_arguments
+    from inference.models.command import add_arguments as models_arguments
     from inference.terminal import add_arguments as chat_arguments
 
     parser = argparse.ArgumentParser(
@@ -22,6 +23,7 @@ def _parser() -> argparse.ArgumentParser:
     chat_arguments(commands.add_parser("chat", help="a terminal chat, or one reply with --prompt"))
     bench_arguments(commands.add_parser("bench", help="measure drafters against plain decoding"))
     chat_arguments(commands.add_parser("demo", help="one built-in prompt with speculation off and on"))
+    models_arguments(commands.add_parser("models", help="what is installed; add, check, remove"))
     doctor = commands.add_parser("doctor", help="what this machine has and lacks")
     doctor.add_argument("--json", action="store_true")
     commands.add_parser("job", help="internal: one download in a process of its own", add_help=False)
@@ -41,6 +43,10 @@ def main(argv: list[str] | None = None) -> int:
             from inference.doctor import doctor
 
             return doctor(options.json)
+        if options.command == "models":
+            from inference.models.command import models
+
+            return models(options)
         if options.command == "bench":
             from inference.bench.command import bench
 

@@ -120,6 +120,7 @@ ENGLISH: dict[str, str] = {
     # the terminal
     "terminal.help": "Write a message and press Enter. /off and /on switch speculation, /drafter NAME chooses what "
     "drafts, /new begins again, /quit ends.",
+    "terminal.no_models": "Nothing is installed yet; borrador-cli chat fetches the starter model.",
     "demo.off": "speculation off",
     "demo.on": "speculation on",
     "demo.identical": "The two texts are identical.",
