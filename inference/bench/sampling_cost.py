@@ -1,6 +1,6 @@
 """What choosing a token costs beside a plain step: rows of logits made up, at the vocabularies of common models.
 
-A row falls with its rank like a model's, or is nearly flat, which is the worst case of top-p. Knows no model.
+A row falls with its rank like a model's, or is nearly flat, which is the worst case of top-p.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
+from inference.linears import DenseLinear
 from inference.sampling import Sampler
 from inference.settings import Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from inference.loading import Ready
     from inference.sampling import Row
 
 VOCABULARIES = (49_152, 152_064)
@@ -36,15 +39,35 @@ PROMPT = 2000
 REPEATS = 25
 
 
-def sampling_cost(plain_ms: float) -> list[dict[str, Any]]:
-    """Median milliseconds of one choice for every vocabulary, row and way; ``share`` is of ``plain_ms``."""
+def sampling_cost(ready: Ready) -> list[dict[str, Any]]:
+    """Median milliseconds of one choice for every vocabulary, row and way; ``share`` is of a plain step."""
+    steps = {size: step_ms(ready, size) for size in VOCABULARIES}
     return [
-        {"vocabulary": size, "row": shape, "sampling": way, "ms": ms, "share": ms / plain_ms}
+        {"vocabulary": size, "row": shape, "sampling": way, "ms": ms, "step_ms": steps[size], "share": ms / steps[size]}
         for size in VOCABULARIES
         for shape, row in rows(size)
         for way, how in WAYS.items()
         for ms in [choice_ms(row, how)]
     ]
+
+
+@torch.inference_mode()
+def step_ms(ready: Ready, vocabulary: int) -> float:
+    """A plain step in fast mode; a larger vocabulary than the model's adds the product of the missing rows."""
+    plain = ready.modes["fast"].times.plain_at[0]
+    missing = vocabulary - ready.model.vocabulary
+    if missing <= 0:
+        return plain
+    weight = torch.randn(missing, ready.model.config.hidden_size, dtype=ready.model.dtype)
+    head = DenseLinear(weight, None)
+    x = torch.randn(1, ready.model.config.hidden_size, dtype=ready.model.dtype)
+    head(x)
+    times = []
+    for _ in range(REPEATS):
+        begun = time.perf_counter()
+        head(x)
+        times.append((time.perf_counter() - begun) * 1e3)
+    return plain + statistics.median(times)
 
 
 def rows(size: int) -> Iterator[tuple[str, Row]]:

@@ -121,13 +121,14 @@ def _twin(twin: dict[str, Any]) -> list[str]:
 
 def sampling_lines(record: dict[str, Any]) -> list[str]:
     """The cost of choosing a token."""
-    rows = [["sampling", "row", "vocabulary", "ms", "of a step"]]
+    rows = [["sampling", "row", "vocabulary", "ms", "step ms", "of a step"]]
     for cost in record["sampling_cost"]:
         rows.append([
             cost["sampling"],
             cost["row"],
             f"{cost['vocabulary']:,}",
             number(cost["ms"], 3),
+            number(cost["step_ms"], 1),
             f"{100 * cost['share']:.1f} %",
         ])
     return [say("bench.sampling", model=record["model"]["name"], plain=record["plain_ms"]), "", *table(rows)]
