@@ -74,6 +74,70 @@ _MARKED = {
         "sentences",
         "This model knows no system role; the system prompt is put before the first question",
     ),
+    "compare.describing": QT_TRANSLATE_NOOP("sentences", "Noting model and machine for the record"),
+    "compare.warming": QT_TRANSLATE_NOOP("sentences", "Warming up: {setting}"),
+    "compare.looking": QT_TRANSLATE_NOOP("sentences", "Looking into the first difference: {setting}"),
+    "compare.settings": QT_TRANSLATE_NOOP("sentences", "A comparison has {fewest} to {most} settings."),
+    "compare.twice": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The setting {setting} is there twice; change one of the two.",
+    ),
+    "compare.no_mode": QT_TRANSLATE_NOOP(
+        "sentences",
+        "This model cannot write in {mode} mode here; choose the other mode.",
+    ),
+    "compare.foreign": QT_TRANSLATE_NOOP(
+        "sentences",
+        "This file is no record of a comparison ({detail}); choose a JSON file that Compare saved.",
+    ),
+    "explain.gone": QT_TRANSLATE_NOOP(
+        "sentences",
+        "This round can no longer be laid open: its reply was not written by the model as it is loaded now. "
+        "Ask again to see its rounds.",
+    ),
+    "explain.greedy_hit": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The target's best token is “{token}” ({percent:.1f} %), and the draft carries it: accepted.",
+    ),
+    "explain.greedy_miss": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The target's best token is “{token}” ({percent:.1f} %); the draft said “{drafted}”: corrected.",
+    ),
+    "explain.noise_hit": QT_TRANSLATE_NOOP(
+        "sentences",
+        "With the noise of this place “{token}” ({percent:.1f} %) has the target's highest score, and the "
+        "draft carries it: accepted.",
+    ),
+    "explain.noise_miss": QT_TRANSLATE_NOOP(
+        "sentences",
+        "With the noise of this place “{token}” ({percent:.1f} %) has the target's highest score; the draft "
+        "said “{drafted}”: corrected.",
+    ),
+    "explain.bonus": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The whole draft survived; the target adds “{token}” from the same pass.",
+    ),
+    "explain.plain": QT_TRANSLATE_NOOP("sentences", "Nothing was drafted; the target writes “{token}”."),
+    "explain.coin_hit": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The target gives “{token}” {target:.1f} %, the drafter {drafter:.1f} %: accepted with a chance of "
+        "{chance:.1f} %. The coin fell at {coin:.1f} %: accepted.",
+    ),
+    "explain.coin_miss": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The target gives “{token}” {target:.1f} %, the drafter {drafter:.1f} %: accepted with a chance of "
+        "{chance:.1f} %. The coin fell at {coin:.1f} %: refused, and what the target has beyond the drafter "
+        "gives “{own}”.",
+    ),
+    "explain.looked_hit": QT_TRANSLATE_NOOP(
+        "sentences",
+        "“{token}” is a fixed candidate, so the target's own {target:.1f} % decide. The coin fell at "
+        "{coin:.1f} %: accepted.",
+    ),
+    "explain.looked_miss": QT_TRANSLATE_NOOP(
+        "sentences",
+        "“{drafted}” was refused (the coin fell at {coin:.1f} %); what is left to the target gives “{own}”.",
+    ),
     "error.setting": QT_TRANSLATE_NOOP("sentences", "{field} is {value}; it must be {allowed}."),
     "error.busy": QT_TRANSLATE_NOOP("sentences", "A reply is still being written; press Stop first."),
     "error.no_model": QT_TRANSLATE_NOOP("sentences", "No model is loaded; choose one first."),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import mmap
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -88,6 +89,23 @@ class KVCache:
                     rows = source.to(buffer.device)
                     buffer[:, :, self._length : self._length + len(path)] = buffer.index_select(2, rows)
         self.advance(len(path))
+
+    @contextmanager
+    def set_back(self, length: int, rows: int) -> Iterator[None]:
+        """Work at an earlier valid length; afterwards length and contents are as before.
+
+        Passes inside may write up to ``rows`` slots from ``length`` on. ValueError when it is more than is valid.
+        """
+        before = self._length
+        self.truncate(length)
+        end = min(before, length + rows)
+        kept = [buffer[:, :, length:end].clone() for name in self.layers for buffer in self.layer(name)]
+        try:
+            yield
+        finally:
+            for old, buffer in zip(kept, (b for name in self.layers for b in self.layer(name)), strict=False):
+                buffer[:, :, length:end] = old
+            self._length = before
 
     def reserve(self, layers: int, heads: int, head_dim: int, dtype: torch.dtype, device: torch.device) -> None:
         """Make the buffers of all layers at once, for ``layers_at``; nothing happens when there are some."""

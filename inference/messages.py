@@ -140,6 +140,34 @@ ENGLISH: dict[str, str] = {
     "bench.sampling": "Choosing a token beside a plain step of {model}, {plain:.1f} ms",
     "bench.replay": "{identical} of {replies} replies came again, token for token",
     "bench.other_identity": "{contender} ran as {before} then and runs as {now} now, so equal text is not promised",
+    # comparing, and one round step by step
+    "compare.describing": "Noting model and machine for the record",
+    "compare.warming": "Warming up: {setting}",
+    "compare.looking": "Looking into the first difference: {setting}",
+    "compare.settings": "A comparison has {fewest} to {most} settings.",
+    "compare.twice": "The setting {setting} is there twice; change one of the two.",
+    "compare.no_mode": "This model cannot write in {mode} mode here; choose the other mode.",
+    "compare.foreign": "This file is no record of a comparison ({detail}); choose a JSON file that Compare saved.",
+    "explain.gone": "This round can no longer be laid open: its reply was not written by the model as it is "
+    "loaded now. Ask again to see its rounds.",
+    "explain.greedy_hit": "The target's best token is “{token}” ({percent:.1f} %), and the draft carries it: accepted.",
+    "explain.greedy_miss": "The target's best token is “{token}” ({percent:.1f} %); the draft said "
+    "“{drafted}”: corrected.",
+    "explain.noise_hit": "With the noise of this place “{token}” ({percent:.1f} %) has the target's highest "
+    "score, and the draft carries it: accepted.",
+    "explain.noise_miss": "With the noise of this place “{token}” ({percent:.1f} %) has the target's highest "
+    "score; the draft said “{drafted}”: corrected.",
+    "explain.bonus": "The whole draft survived; the target adds “{token}” from the same pass.",
+    "explain.plain": "Nothing was drafted; the target writes “{token}”.",
+    "explain.coin_hit": "The target gives “{token}” {target:.1f} %, the drafter {drafter:.1f} %: accepted with "
+    "a chance of {chance:.1f} %. The coin fell at {coin:.1f} %: accepted.",
+    "explain.coin_miss": "The target gives “{token}” {target:.1f} %, the drafter {drafter:.1f} %: accepted "
+    "with a chance of {chance:.1f} %. The coin fell at {coin:.1f} %: refused, and what the target has beyond "
+    "the drafter gives “{own}”.",
+    "explain.looked_hit": "“{token}” is a fixed candidate, so the target's own {target:.1f} % decide. The coin "
+    "fell at {coin:.1f} %: accepted.",
+    "explain.looked_miss": "“{drafted}” was refused (the coin fell at {coin:.1f} %); what is left to the "
+    "target gives “{own}”.",
     # problems
     "error.interrupted": "Stopped.",
     "error.write": "{file} cannot be written: {detail}.",

@@ -2,6 +2,37 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="es" sourcelanguage="en">
 <context>
+    <name>ChatDialog</name>
+    <message>
+        <source>Chat settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model should always keep in mind in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep the seed of the last reply: {seed}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use for new chats, too</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New chats begin with these</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Commands</name>
     <message>
         <source>New chat</source>
@@ -181,6 +212,137 @@
     <message>
         <source>Send</source>
         <translation>Enviar</translation>
+    </message>
+</context>
+<context>
+    <name>Form</name>
+    <message>
+        <source>0 always takes the likeliest word</source>
+        <translation type="unfinished">0 toma siempre la palabra más probable</translation>
+    </message>
+    <message>
+        <source>Only the likeliest words that together have this share</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drawn for each reply</source>
+        <translation type="unfinished">al azar en cada respuesta</translation>
+    </message>
+    <message>
+        <source>Only so many of the likeliest words; 0 for all</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only words with at least this part of the likeliest one&apos;s odds</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Makes words that came before less likely; 1 is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Against words that the reply already has; 0 is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same, for each time they came; 0 is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The reply does not end before so many tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One text a line; \n stands for a line break</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One a line, as text=value, from -1000 to 1000</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>low</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>medium</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>high</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>as the model does</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This model&apos;s template has no switch for thinking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation type="unfinished">Temperatura</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation type="unfinished">Top-p</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation type="unfinished">Semilla</translation>
+    </message>
+    <message>
+        <source>Longest reply, in tokens</source>
+        <translation type="unfinished">Respuesta más larga, en tokens</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Presence penalty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Frequency penalty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shortest reply, in tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>End the reply at</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Change the odds of</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -404,18 +566,97 @@
     </message>
 </context>
 <context>
+    <name>PresetBar</name>
+    <message>
+        <source>Preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Presets</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save as preset…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove this preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export presets…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import presets…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Kept as “{name}”.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{name}” is removed; its values are still in the fields.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} cannot be written: {detail}.</source>
+        <translation type="unfinished">No se puede escribir {file}: {detail}.</translation>
+    </message>
+    <message>
+        <source>Exported to {file}.</source>
+        <translation type="unfinished">Exportado a {file}.</translation>
+    </message>
+    <message>
+        <source>{file} holds no presets of Borrador.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} was written by a newer Borrador; update, then import it.</source>
+        <translation type="unfinished">{file} es de un Borrador más nuevo; actualiza y luego impórtalo.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be read: {detail}.</source>
+        <translation type="unfinished">No se puede leer {file}: {detail}.</translation>
+    </message>
+    <message>
+        <source>{count} presets came in.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As for new chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save as preset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name of the preset:</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export presets</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import presets</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation type="unfinished">Todos los archivos (*)</translation>
+    </message>
+</context>
+<context>
     <name>SettingsDialog</name>
     <message>
         <source>Settings</source>
         <translation>Ajustes</translation>
-    </message>
-    <message>
-        <source>0 always takes the likeliest word</source>
-        <translation>0 toma siempre la palabra más probable</translation>
-    </message>
-    <message>
-        <source>drawn for each reply</source>
-        <translation>al azar en cada respuesta</translation>
     </message>
     <message>
         <source>the same text as without</source>
@@ -434,20 +675,8 @@
         <translation>Tamaño del texto</translation>
     </message>
     <message>
-        <source>Temperature</source>
-        <translation>Temperatura</translation>
-    </message>
-    <message>
-        <source>Top-p</source>
-        <translation>Top-p</translation>
-    </message>
-    <message>
-        <source>Seed</source>
-        <translation>Semilla</translation>
-    </message>
-    <message>
-        <source>Longest reply, in tokens</source>
-        <translation>Respuesta más larga, en tokens</translation>
+        <source>Chats without settings of their own</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Speculation keeps</source>
@@ -871,6 +1100,21 @@
     </message>
 </context>
 <context>
+    <name>presets</name>
+    <message>
+        <source>Balanced</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Precise</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Free</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>sections</name>
     <message>
         <source>Pinned</source>
@@ -1058,6 +1302,78 @@
     <message>
         <source>This model knows no system role; the system prompt is put before the first question</source>
         <translation>Este modelo no conoce el papel de sistema; sus instrucciones van delante de la primera pregunta</translation>
+    </message>
+    <message>
+        <source>Noting model and machine for the record</source>
+        <translation>Anotando modelo y equipo para el registro</translation>
+    </message>
+    <message>
+        <source>Warming up: {setting}</source>
+        <translation>Calentando: {setting}</translation>
+    </message>
+    <message>
+        <source>Looking into the first difference: {setting}</source>
+        <translation>Examinando la primera diferencia: {setting}</translation>
+    </message>
+    <message>
+        <source>A comparison has {fewest} to {most} settings.</source>
+        <translation>Una comparación tiene de {fewest} a {most} ajustes.</translation>
+    </message>
+    <message>
+        <source>The setting {setting} is there twice; change one of the two.</source>
+        <translation>El ajuste {setting} está dos veces; cambie uno de los dos.</translation>
+    </message>
+    <message>
+        <source>This model cannot write in {mode} mode here; choose the other mode.</source>
+        <translation>Este modelo no puede escribir aquí en modo {mode}; elija el otro modo.</translation>
+    </message>
+    <message>
+        <source>This file is no record of a comparison ({detail}); choose a JSON file that Compare saved.</source>
+        <translation>Este archivo no es el registro de una comparación ({detail}); elija un archivo JSON guardado por Comparar.</translation>
+    </message>
+    <message>
+        <source>This round can no longer be laid open: its reply was not written by the model as it is loaded now. Ask again to see its rounds.</source>
+        <translation>Esta ronda ya no se puede abrir: su respuesta no la escribió el modelo tal como está cargado ahora. Pregunte de nuevo para ver sus rondas.</translation>
+    </message>
+    <message>
+        <source>The target&apos;s best token is “{token}” ({percent:.1f} %), and the draft carries it: accepted.</source>
+        <translation>El mejor token del modelo es «{token}» ({percent:.1f} %), y el borrador lo trae: aceptado.</translation>
+    </message>
+    <message>
+        <source>The target&apos;s best token is “{token}” ({percent:.1f} %); the draft said “{drafted}”: corrected.</source>
+        <translation>El mejor token del modelo es «{token}» ({percent:.1f} %); el borrador decía «{drafted}»: corregido.</translation>
+    </message>
+    <message>
+        <source>With the noise of this place “{token}” ({percent:.1f} %) has the target&apos;s highest score, and the draft carries it: accepted.</source>
+        <translation>Con el ruido de este lugar «{token}» ({percent:.1f} %) tiene la mejor puntuación del modelo, y el borrador lo trae: aceptado.</translation>
+    </message>
+    <message>
+        <source>With the noise of this place “{token}” ({percent:.1f} %) has the target&apos;s highest score; the draft said “{drafted}”: corrected.</source>
+        <translation>Con el ruido de este lugar «{token}» ({percent:.1f} %) tiene la mejor puntuación del modelo; el borrador decía «{drafted}»: corregido.</translation>
+    </message>
+    <message>
+        <source>The whole draft survived; the target adds “{token}” from the same pass.</source>
+        <translation>Todo el borrador sobrevivió; el modelo añade «{token}» en la misma pasada.</translation>
+    </message>
+    <message>
+        <source>Nothing was drafted; the target writes “{token}”.</source>
+        <translation>No hubo borrador; el modelo escribe «{token}».</translation>
+    </message>
+    <message>
+        <source>The target gives “{token}” {target:.1f} %, the drafter {drafter:.1f} %: accepted with a chance of {chance:.1f} %. The coin fell at {coin:.1f} %: accepted.</source>
+        <translation>El modelo da a «{token}» {target:.1f} %, el borrador {drafter:.1f} %: se acepta con una probabilidad de {chance:.1f} %. La moneda cayó en {coin:.1f} %: aceptado.</translation>
+    </message>
+    <message>
+        <source>The target gives “{token}” {target:.1f} %, the drafter {drafter:.1f} %: accepted with a chance of {chance:.1f} %. The coin fell at {coin:.1f} %: refused, and what the target has beyond the drafter gives “{own}”.</source>
+        <translation>El modelo da a «{token}» {target:.1f} %, el borrador {drafter:.1f} %: se acepta con una probabilidad de {chance:.1f} %. La moneda cayó en {coin:.1f} %: rechazado, y lo que el modelo tiene de más da «{own}».</translation>
+    </message>
+    <message>
+        <source>“{token}” is a fixed candidate, so the target&apos;s own {target:.1f} % decide. The coin fell at {coin:.1f} %: accepted.</source>
+        <translation>«{token}» es un candidato fijo, así que decide el {target:.1f} % del propio modelo. La moneda cayó en {coin:.1f} %: aceptado.</translation>
+    </message>
+    <message>
+        <source>“{drafted}” was refused (the coin fell at {coin:.1f} %); what is left to the target gives “{own}”.</source>
+        <translation>«{drafted}» se rechazó (la moneda cayó en {coin:.1f} %); lo que le queda al modelo da «{own}».</translation>
     </message>
     <message>
         <source>{field} is {value}; it must be {allowed}.</source>
