@@ -25,11 +25,14 @@ from inference.events import (
     Started,
     Statistics,
 )
+from tests.fake_comparing import FakeComparing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from inference.bench.comparison import Side
     from inference.events import Origin
+    from inference.explained import Explained
     from inference.settings import Control, ModelChoice, Request
 
 POEM = (
@@ -61,9 +64,12 @@ class Script:
     load_permits: threading.Semaphore | None = None
     prefill_permits: threading.Semaphore | None = None
     permits: threading.Semaphore | None = None
+    modes: tuple[str, ...] = ("exact", "fast")
+    sides: tuple[Side, Side, float] | None = None
+    explained: Explained | None = None
 
 
-class FakeSession:
+class FakeSession(FakeComparing):
     """The interface of inference.session.Session, played from a script."""
 
     def __init__(self, script: Script | None = None) -> None:
@@ -72,6 +78,7 @@ class FakeSession:
         self.choices: list[ModelChoice] = []
         self.threads: set[int] = set()
         self.is_closed = False
+        self.heard = []
 
     def load(self, choice: ModelChoice, cancel: threading.Event) -> Iterator[Event]:
         """Progress in three steps, then the scripted outcome."""

@@ -22,7 +22,9 @@ def run(setting: int, prompt: int = 0, repeat: int = 0, seconds: float = 2.0, **
         "seconds": seconds + 0.5, "draft_ms": 0.0, "verify_ms": 100.0, "accepted_by_depth": (), "tested_by_depth": (),
         "k_histogram": (), "identity": "a", "rounds": (RoundRecord(0, 0, 0, 0, 20, 1.0, 0.0, 100.0),),
     }  # fmt: skip
-    return Run(setting=setting, prompt=prompt, repeat=repeat, token_ids=ids, decode_seconds=seconds, **{**usual, **more})
+    return Run(
+        setting=setting, prompt=prompt, repeat=repeat, token_ids=ids, decode_seconds=seconds, **{**usual, **more}
+    )
 
 
 def compared(*runs: Run, settings: tuple[Setting, ...] = (OFF, EXACT, ON)) -> Comparison:
@@ -41,7 +43,11 @@ def test_medians_with_the_middle_half() -> None:
 
 def test_a_speed_up_is_the_mean_over_prompts_and_its_interval_holds_it() -> None:
     base = [run(0, prompt, repeat, 2.0) for prompt in (0, 1) for repeat in (0, 1, 2)]
-    mine = [run(2, prompt, repeat, (1.0 if prompt == 0 else 4.0) + 0.1 * repeat) for prompt in (0, 1) for repeat in (0, 1, 2)]
+    mine = [
+        run(2, prompt, repeat, (1.0 if prompt == 0 else 4.0) + 0.1 * repeat)
+        for prompt in (0, 1)
+        for repeat in (0, 1, 2)
+    ]
     found = speed_up(mine, base, 0)
     assert found is not None
     assert found.low is not None
@@ -136,7 +142,7 @@ def test_a_near_tie_is_told_from_a_planted_difference() -> None:
 
 
 def test_plans_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(Problem, match="two to four|2 to 4"):
+    with pytest.raises(Problem, match="2 to 4"):
         Plan((OFF,), PROMPTS)
     with pytest.raises(Problem, match="off fast"):
         Plan((OFF, OFF), PROMPTS)
