@@ -53,6 +53,7 @@ _MARKED = {
     "exact.off_chosen": QT_TRANSLATE_NOOP(
         "sentences",
         "Fast: chosen by you; near ties may fall differently with speculation on and off",
+    "drafter.not_made": QT_TRANSLATE_NOOP("sentences", "it was not made when the model was loaded"),
     ),
     "exact.off_cost": QT_TRANSLATE_NOOP("sentences", "Fast: exact mode would cost {percent:.0f} % on this machine"),
     "exact.off_rows": QT_TRANSLATE_NOOP(

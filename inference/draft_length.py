@@ -1,8 +1,8 @@
 """Chooses K to maximise tokens per second; K may be 0 (design D7).
 
-S(K) = E(K) / (K draft + verify(K)) in measured milliseconds of the mode in force, kept by context length; E(K) from
-the acceptance at each depth. Changes need a margin, and a resting drafter is tried again ever more rarely. Knows
-nothing of models or text.
+S(K) = E(K) / (K draft + verify(K)) in measured milliseconds of the mode in force, kept by drafter and context length;
+E(K) from the acceptance at each depth. Changes need a margin, and a resting drafter is tried again ever more rarely.
+Knows nothing of models, text or what the user set.
 """
 
 from __future__ import annotations
@@ -13,12 +13,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from inference.messages import Notice
-
 if TYPE_CHECKING:
     from inference.engine import Outcome
     from inference.measure import StepTimes
-    from inference.settings import Control
 
 PRIOR = 0.65
 """Acceptance assumed of an unknown drafter."""
@@ -41,8 +38,6 @@ CHANGE = 0.5
 ALARM = 4.0
 """Log-likelihood ratio at which a change counts as seen (one false alarm in about 50 tests that hint at one)."""
 KEPT_TIMES = 9
-RECENT = 12
-"""Rounds that the shown speed covers."""
 
 
 class Suspicion:
@@ -120,12 +115,12 @@ class Acceptance:
 
 
 class RoundTimes:
-    """Measured times by context-length bucket, on top of those of the load."""
+    """Measured times by context-length bucket, those of drafts by drafter too, on top of those of the load."""
 
     def __init__(self, measured: StepTimes) -> None:
         self.measured = measured
         self._verify: dict[tuple[int, int], deque[float]] = {}
-        self._draft: dict[int, deque[float]] = {}
+        self._draft: dict[tuple[str, int], deque[float]] = {}
 
     @staticmethod
     def bucket(length: int) -> int:
@@ -138,7 +133,8 @@ class RoundTimes:
         drafted = outcome.drafted
         self._verify.setdefault((bucket, drafted), deque(maxlen=KEPT_TIMES)).append(outcome.verify_ms)
         if drafted:
-            self._draft.setdefault(bucket, deque(maxlen=KEPT_TIMES)).append(outcome.draft_ms / drafted)
+            kept = self._draft.setdefault((outcome.drafter, bucket), deque(maxlen=KEPT_TIMES))
+            kept.append(outcome.draft_ms / drafted)
 
     def verify(self, length: int, k: int) -> float:
         """Milliseconds of a pass over ``k`` drafted tokens; an unseen k is scaled by those seen in its bucket."""
@@ -151,46 +147,32 @@ class RoundTimes:
         grown = self.measured.plain(length) / self.measured.plain_at[0]
         return measured[min(k, len(measured) - 1)] * (statistics.median(ratios) if ratios else grown)
 
-    def draft(self, length: int) -> float:
-        """Milliseconds of one draft step."""
-        seen = self._draft.get(self.bucket(length))
-        return statistics.median(seen) if seen else self.measured.draft
+    def draft(self, drafter: str, length: int, measured: float) -> float:
+        """Milliseconds of one drafted token of this drafter, ``measured`` when it was made."""
+        seen = self._draft.get((drafter, self.bucket(length)))
+        return statistics.median(seen) if seen else measured
 
 
 class DraftLength:
-    """The planner of one reply. ``control`` holds what the user set; it is read at every round."""
+    """K for one drafter, over one reply. ``step_ms`` is its draft step as measured when it was made."""
 
-    def __init__(self, times: RoundTimes, acceptance: Acceptance, control: Control, can_draft: bool) -> None:
+    def __init__(self, drafter: str, times: RoundTimes, acceptance: Acceptance, step_ms: float) -> None:
+        self._drafter = drafter
         self._times = times
+        self._step_ms = step_ms
         self.acceptance = acceptance
-        self._control = control
-        self._can_draft = can_draft
         self._k: int | None = None
         self._rested = 0
-        self._resting = False
-        self._recent: deque[tuple[int, float]] = deque(maxlen=RECENT)
-        self._was: tuple[object, ...] = ()
-
-    def plan(self, length: int, largest: int) -> int:
-        """K for the next round."""
-        speculation = self._control.speculation
-        now = (speculation.on, speculation.k)
-        if now != self._was:
-            self._was = now
-            self._recent.clear()  # the speed shown belongs to one setting
-        self._resting = False
-        if not self._can_draft or not speculation.on:
-            return 0
-        if speculation.k is not None:
-            return min(speculation.k, largest)
-        return self._automatic(length, largest)
+        self.is_resting = False
 
     def speed(self, length: int, k: int) -> float:
         """S(K): expected tokens a millisecond."""
-        cost = k * self._times.draft(length) + self._times.verify(length, k)
+        cost = k * self._draft(length) + self._times.verify(length, k)
         return self.acceptance.expected(k) / cost
 
-    def _automatic(self, length: int, largest: int) -> int:
+    def plan(self, length: int, largest: int) -> int:
+        """K for the next round, 0 to ``largest``, with ``length`` tokens in the cache."""
+        self.is_resting = False
         if largest == 0:
             return 0
         speeds = [self.speed(length, k) for k in range(largest + 1)]
@@ -202,46 +184,25 @@ class DraftLength:
         if current > 0:
             self._rested = 0
             return current
-        self._resting = True
+        self.is_resting = True
         self._rested += 1
         if self._rested < self._rest(length):
             return 0
         self._rested = 0
         return 1
 
+    def _draft(self, length: int) -> float:
+        return self._times.draft(self._drafter, length, self._step_ms)
+
     def _rest(self, length: int) -> int:
         """Rounds between two tries, so that what a try is expected to lose stays a small share of the time."""
         plain = self._times.verify(length, 0)
-        cost = (self._times.draft(length) + self._times.verify(length, 1)) / plain
+        cost = (self._draft(length) + self._times.verify(length, 1)) / plain
         loss = cost - self.acceptance.expected(1)
         return round(min(LONGEST_REST, max(SHORTEST_REST, loss / PROBE_SHARE)))
 
     def record(self, outcome: Outcome) -> None:
-        """A round is over."""
-        self._times.record(outcome)
-        if outcome.drafted:
-            self.acceptance.record(outcome.tested, outcome.accepted)
-            if self._resting and outcome.accepted:
-                self._rested = LONGEST_REST  # a try that went well is followed by another at once
-        self._recent.append((len(outcome.tokens), outcome.draft_ms + outcome.verify_ms))
-
-    def tokens_per_second(self) -> float:
-        """Over the last rounds of the setting in force."""
-        spent = sum(ms for _, ms in self._recent)
-        return 1e3 * sum(count for count, _ in self._recent) / spent if spent else 0.0
-
-    def status(self, outcome: Outcome, no_drafter: Notice | None) -> Notice:
-        """What speculation does and why, after this round."""
-        speculation = self._control.speculation
-        if not speculation.on:
-            return Notice("speculation.off")
-        if not self._can_draft:
-            return Notice("speculation.none", {"reason": no_drafter.id if no_drafter else "drafter.none"})
-        if speculation.k == 0:
-            return Notice("speculation.zero")
-        if self._resting:
-            return Notice("speculation.resting")
-        if len(self._recent) < 4:
-            return Notice("speculation.measuring", {"k": outcome.k})
-        plain = 1e3 / self._times.measured.plain(outcome.length)
-        return Notice("speculation.on", {"k": outcome.k, "speedup": self.tokens_per_second() / plain})
+        """A round with a draft of this drafter is over."""
+        self.acceptance.record(outcome.tested, outcome.accepted)
+        if self.is_resting and outcome.accepted:
+            self._rested = LONGEST_REST  # a try that went well is followed by another at once

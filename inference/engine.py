@@ -36,8 +36,8 @@ PREFILL_CHUNK = 256
 class Planner(Protocol):
     """Chooses K before a round and hears what came of it."""
 
-    def plan(self, length: int, largest: int) -> int:
-        """K for the next round, 0 to ``largest``, with ``length`` tokens in the cache."""
+    def plan(self, ids: Sequence[int], largest: int) -> int:
+        """K for the next round, 0 to ``largest``, behind ``ids``: prompt and reply so far."""
         ...
 
     def record(self, outcome: Outcome) -> None:
@@ -49,7 +49,8 @@ class Planner(Protocol):
 class Outcome:
     """One round. ``tokens`` were emitted, with an origin each; ``stopped`` is the reason to end, or None.
 
-    ``accepted`` counts as verification saw it, tokens cut by a stop included; times are in milliseconds.
+    ``accepted`` counts as verification saw it, tokens cut by a stop included; times are in milliseconds. ``drafter``
+    is what drafted, none for a plain step.
     """
 
     tokens: tuple[int, ...]
@@ -62,6 +63,7 @@ class Outcome:
     draft_ms: float
     verify_ms: float
     stopped: str | None
+    drafter: str = "none"
 
 
 class Engine:
@@ -134,8 +136,8 @@ class Engine:
         stopped = None if len(ids) < limit else "context"
         while stopped is None:
             largest = min(limit - len(ids) - 1, self.width.largest_k(self.cache.length))
-            k = planner.plan(self.cache.length, max(0, largest))
             started = time.perf_counter()
+            k = planner.plan(ids, max(0, largest))
             draft = drafter.propose(ids, k, sampler) if k else Draft()
             drafted = time.perf_counter()
             logits = self._pass([ids[-1], *draft.tokens], draft)
@@ -166,6 +168,7 @@ class Engine:
                 draft_ms=(drafted - started) * 1e3,
                 verify_ms=(time.perf_counter() - drafted) * 1e3,
                 stopped=stopped,
+                drafter=drafter.name if draft.tokens else "none",
             )
             planner.record(outcome)
             yield outcome

@@ -7,12 +7,16 @@ Knows nothing of torch or Qt.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from inference.messages import Notice, Problem
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 __all__ = [
     "Bits",
+    "DraftersChanged",
     "Event",
     "Failed",
     "Finished",
@@ -43,7 +47,11 @@ class LoadProgress:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A model is ready. ``drafters`` can be used with it; ``largest_k`` is the longest draft in the mode in force."""
+    """A model is ready. ``drafters`` can be used with it, ``refused`` cannot, for a reason each.
+
+    ``drafter`` drafts where Speculation names none, unless ``no_drafter`` says why it cannot. ``largest_k`` is the
+    longest draft in the mode in force.
+    """
 
     model: str
     name: str
@@ -63,6 +71,15 @@ class Loaded:
     identity: str
     memory_bytes: int
     thinking: tuple[str, ...] = ()
+    refused: Mapping[str, Notice] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftersChanged:
+    """Other drafters than before can be used with the loaded model, from the next round on."""
+
+    drafters: tuple[str, ...]
+    refused: Mapping[str, Notice] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +130,7 @@ class Round:
     ``origins`` has one entry per emitted token. ``k`` was planned, ``drafted`` proposed, ``tested`` reached by
     verification, ``accepted`` survived. ``tokens_per_second`` covers the last rounds; ``plain_tokens_per_second`` is
     estimated from the plain step in fast mode at this context length. ``status`` says what speculation does and why.
+    ``drafter`` is what drafted, none for a plain step.
     """
 
     turn: int
@@ -131,6 +149,7 @@ class Round:
     tokens_per_second: float
     plain_tokens_per_second: float
     status: Notice
+    drafter: str = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +168,7 @@ class Statistics:
     ``acceptance`` is accepted / tested, None when nothing was tested. ``accepted_by_depth[j]`` and
     ``tested_by_depth[j]`` count drafted tokens j + 1 deep. ``k_histogram[k]`` counts rounds planned at k.
     ``draft_ms`` and ``verify_ms`` are means per round. ``plain_tokens_per_second`` is the estimate without
-    speculation, in fast mode.
+    speculation, in fast mode. ``drafter`` was set at the end; ``rounds_by_drafter`` counts who drafted.
     """
 
     tokens: int
@@ -184,6 +203,7 @@ class Statistics:
     threads: int
     identity: str
     versions: dict[str, str] = field(default_factory=dict)
+    rounds_by_drafter: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,4 +229,4 @@ class Failed:
     notice: Notice
 
 
-Event = LoadProgress | Loaded | LoadFailed | Started | Prefill | Round | Finished | Failed
+Event = LoadProgress | Loaded | LoadFailed | DraftersChanged | Started | Prefill | Round | Finished | Failed

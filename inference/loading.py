@@ -14,19 +14,19 @@ import torch
 
 from inference.decoder import JOINED, Decoder, pack, refusal
 from inference.drafters.ngram import NgramDrafter
-from inference.drafters.none import NoDrafter
+from inference.drafters.offered import Offer, Offered
 from inference.drafters.twin import TwinDrafter
 from inference.engine import Engine
-from inference.events import Bits, Loaded, LoadProgress, Notice, Problem
+from inference.events import Bits, DraftersChanged, Loaded, LoadProgress, Notice, Problem
 from inference.exact import Width, fast_width, find_width, identity
 from inference.kv_cache import KVCache
 from inference.linears import packs
-from inference.measure import StepTimes, step_times
+from inference.measure import StepTimes, draft_step_ms, step_times
 from inference.model import ReferenceForward, TextModel, load_text_model
 from inference.models.source import locate
 from inference.quantize.build import Twin, build_twin
 from inference.quantize.calibrate import TEXTS
-from inference.settings import DRAFTERS, LARGEST_K, Message, ModelChoice
+from inference.settings import LARGEST_K, Message, ModelChoice
 from inference.text.template import ChatTemplate, end_token_ids
 from inference.tuning import tune
 
@@ -35,15 +35,12 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
     from pathlib import Path
 
-    from inference.drafters.base import Drafter
+    from inference.model import Forward
 
 EXACT_COST = 0.05
 """Exact mode is the default where it adds less than this to a plain step."""
 
 LARGEST_FAST_K = 64
-
-NO_MATRICES = Notice("drafter.no_linear")
-
 
 @dataclass(frozen=True, slots=True)
 class Mode:
@@ -56,20 +53,30 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Everything a reply needs. ``times`` are of the mode in force; ``bits`` of the twin, None without one.
+    """Everything a reply needs. ``times`` are of the mode in force.
 
-    ``modes`` holds all that work here, by name: fast always, exact where it was wanted or left open and found.
+    ``offered`` holds every drafter the model has; one that is made later is added to it. ``modes`` holds all that work
+    here, by name: fast always, exact where it was wanted or left open and found.
     """
 
     model: TextModel
     template: ChatTemplate
     ends: frozenset[int]
     engine: Engine
-    drafter: Drafter
+    offered: Offered
     times: StepTimes
-    bits: Bits | None
     modes: Mapping[Literal["exact", "fast"], Mode]
     loaded: Loaded
+
+    @property
+    def bits(self) -> Bits | None:
+        """Those of the twin, None without one."""
+        offer = self.offered.find("twin")
+        return offer.bits if offer else None
+
+    def drafters_changed(self) -> DraftersChanged:
+        """To be told when a drafter came or went."""
+        return DraftersChanged(self.offered.names, self.offered.refused)
 
     def in_mode(self, name: Literal["exact", "fast"]) -> Ready:
         """The same model in another mode, on the same cache, with an empty chat: its bits belong to the old mode."""
@@ -122,10 +129,9 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     is_fast = refusal(model.model) is None
 
     twin: Twin | None = None
-    no_drafter: Notice | None = None
-    if choice.drafter == "none":
-        no_drafter = Notice("drafter.none")
-    elif choice.drafter == "twin":
+    offered = Offered()
+    offered.add(Offer(NgramDrafter(ends)))
+    if choice.drafter == "twin":
         texts = [
             template.encode([Message("user", question), Message("assistant", answer)]).ids for question, answer in TEXTS
         ]
@@ -137,28 +143,22 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         except StopIteration as end:
             twin = end.value
         except ValueError:
-            no_drafter = NO_MATRICES
+            offered.refuse("twin", Notice("drafter.no_linear"))
     if is_fast:
         # Behind the twin, which is made of the matrices that are let go here.
         for _ in pack(model.model):
             checked(Notice("load.reading"))
     kind = Decoder if is_fast else ReferenceForward
     forward = kind(model.model)
-    twin_forward = kind(twin.model) if twin else None
-    drafter: Drafter = NoDrafter()
-    if twin_forward is not None:
-        drafter = TwinDrafter(twin_forward, cache, device)
-    elif choice.drafter == "ngram":
-        drafter = NgramDrafter(ends)
-
     exact: Width | None = None
     if choice.exact is not False:
         yield checked(Notice("load.exact"))
         exact = find_width(forward, model.vocabulary, LARGEST_K, device)
     yield checked(Notice("load.measuring"))
-    fast_times, exact_times = step_times(forward, twin_forward, exact, LARGEST_K, device)
+    fast_times, exact_times = step_times(forward, exact, LARGEST_K, device)
     width, mode_notice = _mode(choice, exact, exact_times)
-    bits = Bits(twin.level_bits, twin.packed_bits, twin.resident_bits) if twin else None
+    if twin is not None:
+        offered.add(twin_offer(twin, kind(twin.model), cache, device))
     threads = torch.get_num_threads()
     name = str(dtype).removeprefix("torch.")
 
@@ -178,9 +178,9 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         device_name=torch.cuda.get_device_name() if device.type == "cuda" else "CPU",
         dtype=name,
         threads=threads,
-        drafter=drafter.name,
-        drafters=tuple(name for name in DRAFTERS if name != "twin" or no_drafter != NO_MATRICES),
-        no_drafter=no_drafter,
+        drafter=choice.drafter,
+        drafters=offered.names,
+        no_drafter=None if offered.find(choice.drafter) else offered.reason(choice.drafter),
         mode="exact" if width.exact else "fast",
         mode_notice=mode_notice,
         width=width.plain,
@@ -188,9 +188,16 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         identity=in_force.identity,
         memory_bytes=psutil.Process().memory_info().rss,
         thinking=template.thinking,
+        refused=offered.refused,
     )
     engine = Engine(forward, cache, width, device)
-    return Ready(model, template, ends, engine, drafter, in_force.times, bits, modes, loaded)
+    return Ready(model, template, ends, engine, offered, in_force.times, modes, loaded)
+
+
+def twin_offer(twin: Twin, forward: Forward, cache: KVCache, device: torch.device) -> Offer:
+    """A twin that was built, as a drafter on the target's ``cache``; ``forward`` is the twin's."""
+    bits = Bits(twin.level_bits, twin.packed_bits, twin.resident_bits)
+    return Offer(TwinDrafter(forward, cache, device), draft_step_ms(forward, device), bits)
 
 
 def _mode(choice: ModelChoice, exact: Width | None, times: StepTimes) -> tuple[Width, Notice]:

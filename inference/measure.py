@@ -38,12 +38,11 @@ class StepTimes:
     """Milliseconds, and the share that exact mode adds to a plain step (``exact_cost``).
 
     ``plain_at`` are plain steps in fast mode at LENGTHS; ``verify[k]`` is a pass over k drafted tokens and the root in
-    the mode in force; ``draft`` is one draft step, 0 without a drafter.
+    the mode in force.
     """
 
     plain_at: tuple[float, ...]
     verify: tuple[float, ...]
-    draft: float
     exact_cost: float
 
     def plain(self, length: int) -> float:
@@ -69,8 +68,16 @@ def _median_ms(steps: dict[str, Callable[[], object]]) -> dict[str, float]:
 
 
 @torch.inference_mode()
+def draft_step_ms(forward: Forward, device: torch.device) -> float:
+    """One step of a drafter that is a model on the target's cache."""
+    near = noisy_cache(forward, LENGTHS[0], 1, device)
+    rows = tree_rows([0], None, near.length, near.slots, device=device)
+    return _median_ms({"draft": lambda: forward(rows, near)[0].to("cpu")})["draft"]
+
+
+@torch.inference_mode()
 def step_times(
-    forward: Forward, twin: Forward | None, exact: Width | None, largest_k: int, device: torch.device
+    forward: Forward, exact: Width | None, largest_k: int, device: torch.device
 ) -> tuple[StepTimes, StepTimes]:
     """Times for fast mode, and for exact mode (the same again where there is none)."""
     near, far = (noisy_cache(forward, length, largest_k, device) for length in LENGTHS)
@@ -85,16 +92,11 @@ def step_times(
         steps[f"fast {k}"] = run(fast, k + 1)
         if exact is not None:
             steps[f"exact {k}"] = run(exact, k + 1)
-    if twin is not None:
-        rows = tree_rows([0], None, near.length, near.slots, device=device)
-        steps["draft"] = lambda: twin(rows, near)[0].to("cpu")
     found = _median_ms(steps)
     cost = found["exact 0"] / found["fast 0"] - 1 if exact is not None else 0.0
 
     def times(mode: str) -> StepTimes:
         verify = np.interp(range(largest_k + 1), drafts, [found[f"{mode} {k}"] for k in drafts])
-        return StepTimes(
-            (found["fast 0"], found["far"]), tuple(map(float, verify)), found.get("draft", 0.0), cost
-        )
+        return StepTimes((found["fast 0"], found["far"]), tuple(map(float, verify)), cost)
 
     return times("fast"), times("exact" if exact is not None else "fast")

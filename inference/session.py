@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Generator, Iterator
 
-    from inference.draft_length import Acceptance, DraftLength
+    from inference.drafting import Drafting, Learned
     from inference.engine import Outcome
     from inference.loading import Ready
     from inference.reply_text import ReplyText
@@ -43,7 +43,7 @@ class Session:
 
     def __init__(self) -> None:
         self._ready: Ready | None = None
-        self._acceptance: dict[tuple[str, str], Acceptance] = {}
+        self._learned: dict[str, Learned] = {}
 
     def load(self, choice: ModelChoice, cancel: threading.Event) -> Iterator[Event]:
         """Let the old model go and load another; ends with Loaded or LoadFailed."""
@@ -86,6 +86,18 @@ class Session:
             self._ready = self._ready.in_mode(mode)
         return self._ready.loaded
 
+    def require_drafter(self, name: str) -> None:
+        """Raises Problem when the loaded model cannot have this drafter."""
+        from inference.settings import Speculation
+
+        Speculation(drafter=name)
+        if self._ready is None:
+            raise Problem("error.no_model")
+        offered = self._ready.offered
+        if name not in offered.names:
+            model, reason = self._ready.loaded.name, offered.reason(name).id
+            raise Problem("error.drafter_unavailable", drafter=name, model=model, reason=reason)
+
     def close(self) -> None:
         """Let the model go and give its memory back."""
         if self._ready is not None:
@@ -105,7 +117,8 @@ class Session:
         yield failed
 
     def _write(self, ready: Ready, request: Request, control: Control) -> Generator[Event, None, None]:
-        from inference.draft_length import Acceptance, DraftLength, RoundTimes
+        from inference.draft_length import RoundTimes
+        from inference.drafting import Drafting, Learned
         from inference.reply_text import ReplyText
         from inference.sampling import Sampler
         from inference.statistics import Tally
@@ -132,22 +145,15 @@ class Session:
         rule = control.speculation.rule
         bias = _bias(ready, request.sampling.logit_bias)
         sampler = Sampler(request.sampling, seed, prompt.ids, rule=rule, bias=bias, ends=ready.ends)
-        key = (ready.loaded.identity, ready.drafter.name)
-        planner = DraftLength(
-            RoundTimes(ready.times),
-            self._acceptance.get(key, Acceptance()).carried(),
-            control,
-            can_draft=ready.loaded.no_drafter is None,
-        )
+        learned = self._learned.setdefault(ready.loaded.identity, Learned(RoundTimes(ready.times)))
+        drafting = Drafting(ready.offered, ready.loaded.drafter, learned, control)
         reason = "cancelled"
         if not control.cancel.is_set():
-            rounds = ready.engine.decode(
-                prompt.ids, sampler, ready.drafter, planner, text.push, request.max_new_tokens
-            )
+            rounds = ready.engine.decode(prompt.ids, sampler, drafting, drafting, text.push, request.max_new_tokens)
             try:
                 for outcome in rounds:
                     tally.add(outcome)
-                    yield self._round(ready, request, tally, planner, text, outcome)
+                    yield self._round(ready, request, tally, drafting, text, outcome)
                     if outcome.stopped is not None:
                         reason = outcome.stopped
                     elif control.cancel.is_set():
@@ -156,7 +162,7 @@ class Session:
                     reason = reason if tally.rounds else "context"
             finally:
                 rounds.close()
-        self._acceptance[key] = planner.acceptance
+        drafting.end()
         pieces = text.finish()
         values = {"length": {"limit": request.max_new_tokens}, "context": {"limit": limit}}.get(reason, {})
         yield Finished(
@@ -165,7 +171,7 @@ class Session:
             tuple(tally.token_ids),
             pieces,
             Notice(f"finish.{reason}", values),
-            tally.statistics(ready, control.speculation, rule),
+            tally.statistics(ready, control.speculation, rule, drafting.chosen),
         )
 
     def _round(
@@ -173,7 +179,7 @@ class Session:
         ready: Ready,
         request: Request,
         tally: Tally,
-        planner: DraftLength,
+        drafting: Drafting,
         text: ReplyText,
         outcome: Outcome,
     ) -> Round:
@@ -191,9 +197,10 @@ class Session:
             tokens=len(tally.token_ids),
             acceptance=tally.acceptance,
             tokens_per_round=len(tally.token_ids) / tally.rounds,
-            tokens_per_second=planner.tokens_per_second(),
+            tokens_per_second=drafting.tokens_per_second(),
             plain_tokens_per_second=1e3 / ready.times.plain(outcome.length),
-            status=planner.status(outcome, ready.loaded.no_drafter),
+            status=drafting.status(outcome),
+            drafter=outcome.drafter,
         )
 
 

@@ -42,6 +42,11 @@ def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise Problem("error.setting", field=name, value=repr(value), allowed="one of " + ", ".join(allowed))
 
 
+def _check_drafter(name: str) -> None:
+    if name not in DRAFTERS:
+        raise Problem("error.drafter", drafter=name, allowed=", ".join(DRAFTERS))
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How a token is chosen from the logits (design D2). Temperature 0 is greedy; seed None is drawn per reply.
@@ -80,17 +85,21 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Speculation:
-    """Whether and how far drafts go. ``k`` None is automatic; a number drafts exactly that many (0 = plain).
+    """Whether, by whom and how far drafts go. ``k`` None is automatic; a number drafts exactly that many (0 = plain).
 
-    ``rule`` coupled promises the text of plain decoding; textbook its distribution (design D3). The rule of a reply is
-    that of its beginning.
+    ``drafter`` None is the one the model was loaded with. ``rule`` coupled promises the text of plain decoding;
+    textbook its distribution (design D3). The rule of a reply is that of its beginning; all else counts from the next
+    round on.
     """
 
     on: bool = True
     k: int | None = None
     rule: str = "coupled"
+    drafter: str | None = None
 
     def __post_init__(self) -> None:
+        if self.drafter is not None:
+            _check_drafter(self.drafter)
         if self.k is not None:
             _check_whole("k", self.k, 0, 64, "auto or a whole number from 0 to 64")
         _check_choice("rule", self.rule, RULES)
@@ -99,6 +108,8 @@ class Speculation:
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
     """What to load and how. ``exact`` None means: where it costs under 5 % (design D8).
+
+    ``drafter`` drafts unless a reply's Speculation names another.
 
     ``model`` is ``starter``, a folder, or ``owner/name[@revision]``; ``dtype`` is auto, bfloat16, float16 or float32;
     ``device`` is auto, cpu or cuda; ``context`` counts tokens.
@@ -112,8 +123,7 @@ class ModelChoice:
     exact: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.drafter not in DRAFTERS:
-            raise Problem("error.drafter", drafter=self.drafter, allowed=", ".join(DRAFTERS))
+        _check_drafter(self.drafter)
         _check_choice("dtype", self.dtype, ("auto", "bfloat16", "float16", "float32"))
         _check_choice("device", self.device, ("auto", "cpu", "cuda"))
         _check_whole("context", self.context, 64, 2**24, "a whole number of at least 64 tokens")

@@ -32,6 +32,7 @@ class Tally:
         self._accepted_by_depth: list[int] = []
         self._tested_by_depth: list[int] = []
         self._k_histogram: list[int] = []
+        self._by_drafter: dict[str, int] = {}
         self._draft_ms = self._verify_ms = 0.0
         self._length = prompt_tokens
 
@@ -52,6 +53,7 @@ class Tally:
             _count(self._tested_by_depth, depth)
             _count(self._accepted_by_depth, depth, by=depth < outcome.accepted)
         _count(self._k_histogram, outcome.k)
+        self._by_drafter[outcome.drafter] = self._by_drafter.get(outcome.drafter, 0) + 1
         self._draft_ms += outcome.draft_ms
         self._verify_ms += outcome.verify_ms
         self._length = outcome.length
@@ -61,8 +63,8 @@ class Tally:
         """Accepted / tested so far."""
         return self._accepted / self._tested if self._tested else None
 
-    def statistics(self, ready: Ready, speculation: Speculation, rule: str) -> Statistics:
-        """The figures of the reply as it stands."""
+    def statistics(self, ready: Ready, speculation: Speculation, rule: str, drafter: str) -> Statistics:
+        """The figures of the reply as it stands; ``drafter`` is the one set at its end."""
         spent = (self._draft_ms + self._verify_ms) / 1e3
         count = max(1, self.rounds)
         loaded = ready.loaded
@@ -91,7 +93,7 @@ class Tally:
             k="off" if not speculation.on else "auto" if speculation.k is None else str(speculation.k),
             mode=loaded.mode,
             width=loaded.width,
-            drafter=loaded.drafter,
+            drafter=drafter,
             model=loaded.model,
             bits=ready.bits,
             device=loaded.device,
@@ -99,6 +101,7 @@ class Tally:
             threads=loaded.threads,
             identity=loaded.identity,
             versions={name: version(name) for name in LIBRARIES},
+            rounds_by_drafter=dict(self._by_drafter),
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -179,7 +179,7 @@ def chat(options: argparse.Namespace) -> int:
 def _converse(
     session: Session, system: list[Message], how: Sampling, plan: Speculation, options: argparse.Namespace
 ) -> None:
-    """The terminal chat: /off and /on switch speculation, /new begins anew, /quit or the end of input leaves."""
+    """The terminal chat: /off, /on and /drafter switch, /new begins anew, /quit or the end of input leaves."""
     print(sentence_of("terminal.help"), file=sys.stderr)
     history = list(system)
     turn = 0
@@ -196,7 +196,10 @@ def _converse(
             history = list(system)
             continue
         if line in ("/on", "/off"):
-            plan = Speculation(on=line == "/on", k=plan.k, rule=plan.rule)
+            plan = replace(plan, on=line == "/on")
+            continue
+        if line.split()[0] == "/drafter":
+            plan = _with_drafter(session, plan, line.removeprefix("/drafter").strip())
             continue
         turn += 1
         asked = [*history, Message("user", line)]
@@ -209,6 +212,16 @@ def _converse(
         print()
         print(figures(finished), file=sys.stderr)
         history = [*asked, Message("assistant", finished.text, finished.token_ids)]
+
+
+def _with_drafter(session: Session, plan: Speculation, name: str) -> Speculation:
+    """The plan with another drafter, if the model can have it; else the old one, and the reason is told."""
+    try:
+        session.require_drafter(name)
+        return replace(plan, drafter=name)
+    except Problem as problem:
+        print(problem, file=sys.stderr)
+        return plan
 
 
 def demo(options: argparse.Namespace) -> int:

@@ -1,6 +1,6 @@
 """The controller of K against a drafter that is always wrong: `python -m tests.measure_poisoned [options of bench]`.
 
-The twin drafts as ever and at its full cost, but each of its tokens is moved by one. What counts is the line of
+It drafts as ever and at its full cost, but each of its tokens is moved by one. What counts is the line of
 K auto against that of off in the same mode.
 """
 
@@ -46,7 +46,10 @@ def main(arguments: list[str] | None = None) -> int:
         command.load(session, command.choice_of(options), seconds)
         ready = session.ready
         assert ready is not None
-        session._ready = replace(ready, drafter=Poisoned(ready.drafter, ready.model.vocabulary))
+        for name in ready.offered.names:
+            offer = ready.offered.find(name)
+            if offer is not None:
+                ready.offered.add(replace(offer, drafter=Poisoned(offer.drafter, ready.model.vocabulary)))
         record = command.measured(session, options, seconds)
     except Problem as problem:
         print(problem, file=sys.stderr)

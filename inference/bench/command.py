@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from inference.session import Session
 
 BUILT_IN_NAME = "built-in"
+MADE_AT_LOAD = ("twin",)
+"""Drafters that a model only has when it was loaded for them."""
 TWIN_K = 4
 """Draft length at which the twin's acceptance by depth is taken when ``--k`` names none."""
 
@@ -114,9 +116,8 @@ def choice_of(options: argparse.Namespace) -> ModelChoice:
     """What to load: with ``--fast`` too exact mode is tried, for plain decoding is measured in both."""
     drafters, _ = plan(options)
     choice = terminal.model_choice(options)
-    return replace(
-        choice, drafter=drafters[0] if drafters else "none", exact=None if choice.exact is False else choice.exact
-    )
+    made = next((name for name in drafters if name in MADE_AT_LOAD), drafters[0] if drafters else "none")
+    return replace(choice, drafter=made, exact=None if choice.exact is False else choice.exact)
 
 
 def load(session: Session, choice: ModelChoice, seconds: dict[str, float]) -> Loaded:
@@ -139,13 +140,14 @@ def measured(session: Session, options: argparse.Namespace, load_seconds: dict[s
     """The record of a benchmark with a loaded session. Raises Problem."""
     ready = _ready(session)
     drafters, lengths = plan(options)
-    if drafters and ready.loaded.no_drafter is not None:
-        reason = ready.loaded.no_drafter.id
-        raise Problem("error.drafter_unavailable", drafter=drafters[0], model=ready.loaded.name, reason=reason)
+    for drafter in drafters:
+        session.require_drafter(drafter)
     mode = "fast" if options.exact is False else ready.loaded.mode
     settings = [Setting(f"off {name}", name, "none", Speculation(on=False)) for name in ready.modes]
     settings += [
-        Setting(f"{drafter} K {'auto' if length.k is None else length.k}", mode, drafter, length)
+        Setting(
+            f"{drafter} K {'auto' if length.k is None else length.k}", mode, drafter, replace(length, drafter=drafter)
+        )
         for drafter in drafters
         for length in lengths
     ]
@@ -190,9 +192,10 @@ def _report(ready: Ready, settings: Sequence[Setting], runs: Sequence[Run], peer
     for setting in settings:
         figures, times = report[setting.name], ready.modes[setting.mode].times
         k, acceptance = setting.speculation.k, figures["acceptance"]
-        if k is not None and acceptance is not None and k < len(times.verify):
+        offer = ready.offered.find(setting.drafter)
+        if k is not None and acceptance is not None and k < len(times.verify) and offer is not None:
             plain = times.plain_at[0]
-            figures["predicted"] = speed_up(acceptance["value"], k, times.draft / plain, times.verify[k] / plain)
+            figures["predicted"] = speed_up(acceptance["value"], k, offer.step_ms / plain, times.verify[k] / plain)
     return report
 
 
@@ -200,15 +203,17 @@ def _twin(ready: Ready, settings: Sequence[Setting], record: dict[str, Any]) -> 
     """The twin's own figures; acceptance is that of the longest fixed draft measured."""
     longest = max((s for s in settings if s.drafter == "twin" and s.speculation.k), key=lambda s: s.speculation.k or 0)
     figures, plain = record["report"][longest.name], ready.times.plain_at[0]
+    offer = ready.offered.find("twin")
+    draft = offer.step_ms if offer else 0.0
     return {
         "build_seconds": record["load_seconds"].get("load.twin"),
         "bits": asdict(ready.bits) if ready.bits else None,
         "k": longest.speculation.k,
         "acceptance": figures["acceptance"],
         "acceptance_by_depth": figures["acceptance_by_depth"],
-        "draft_ms": ready.times.draft,
+        "draft_ms": draft,
         "plain_ms": plain,
-        "c": ready.times.draft / plain,
+        "c": draft / plain,
     }
 
 
@@ -227,7 +232,7 @@ def _sampling(session: Session, options: argparse.Namespace) -> dict[str, Any]:
     load(session, replace(terminal.model_choice(options), drafter="none"), {})
     ready = _ready(session)
     plain = ready.modes["fast"].times.plain_at[0]
-    return {"kind": "sampling", **_machine(ready), "plain_ms": plain, "sampling_cost": sampling_cost(plain)}
+    return {"kind": "sampling", **_machine(ready), "plain_ms": plain, "sampling_cost": sampling_cost(ready)}
 
 
 def _replay(session: Session, record: dict[str, Any]) -> dict[str, Any]:

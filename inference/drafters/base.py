@@ -33,7 +33,10 @@ class Draft:
 class Drafter(Protocol):
     """Proposes what may come next; whatever it proposes, the text stays the same."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What it is called in settings."""
+        ...
 
     def propose(self, ids: Sequence[int], k: int, sampler: Sampler) -> Draft:
         """A draft at most ``k`` tokens deep behind ``ids`` (prompt and reply so far; the last one is the root)."""

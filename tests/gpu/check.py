@@ -23,14 +23,16 @@ import torch
 import transformers
 
 from inference.decoder import Decoder, pack, refusal
-from inference.draft_length import Acceptance, DraftLength, RoundTimes
+from inference.draft_length import RoundTimes
 from inference.drafters.base import Draft
 from inference.drafters.none import NoDrafter
+from inference.drafters.offered import Offer, Offered
 from inference.drafters.twin import TwinDrafter
+from inference.drafting import Drafting, Learned
 from inference.engine import Engine
 from inference.exact import fast_width, find_width
 from inference.kv_cache import KVCache
-from inference.measure import step_times
+from inference.measure import draft_step_ms, step_times
 from inference.model import ReferenceForward
 from inference.sampling import Sampler
 from inference.settings import LARGEST_K, Control, Sampling, Speculation
@@ -155,7 +157,8 @@ def examine(
     begun = time.perf_counter()
     exact = find_width(forward, vocabulary, LARGEST_K, device)
     found = time.perf_counter()
-    fast_times, exact_times = step_times(forward, twin, exact, LARGEST_K, device)
+    fast_times, exact_times = step_times(forward, exact, LARGEST_K, device)
+    step_ms = draft_step_ms(twin or forward, device)
     cache = KVCache(PROMPT_TOKENS + tokens + 1, 2 * (LARGEST_K + 1))
     findings.forwards.append({
         "precision": precision,
@@ -164,6 +167,7 @@ def examine(
         "self_test_seconds": found - begun,
         "fast_ms": asdict(fast_times),
         "exact_ms": asdict(exact_times) if exact else None,
+        "draft_ms": step_ms,
         "memory": memory(device),
     })
     if exact is None and precision != "float32":  # there, fast mode writes the same text anyway
@@ -182,7 +186,7 @@ def examine(
                 if time.perf_counter() > findings.deadline:
                     findings.left_out += must
                     continue
-                written, seen = write(engine, drafter, LENGTHS.get(k, 0), how, times, tokens, vocabulary)
+                written, seen = write(engine, drafter, LENGTHS.get(k, 0), how, times, step_ms, tokens, vocabulary)
                 plain = plain or written
                 at = next((i for i, pair in enumerate(zip(written, plain, strict=True)) if pair[0] != pair[1]), None)
                 mode = "exact" if width.exact else "fast"
@@ -197,7 +201,14 @@ def examine(
 
 
 def write(
-    engine: Engine, drafter: Drafter, k: int | None, how: Sampling, times: StepTimes, tokens: int, vocabulary: int
+    engine: Engine,
+    drafter: Drafter,
+    k: int | None,
+    how: Sampling,
+    times: StepTimes,
+    step_ms: float,
+    tokens: int,
+    vocabulary: int,
 ) -> tuple[list[int], dict[str, Any]]:
     """The tokens of one reply to a made-up prompt, and its figures."""
     prompt = [(17 * place * place + 5) % vocabulary for place in range(PROMPT_TOKENS)]
@@ -205,8 +216,11 @@ def write(
     for _ in engine.prefill(prompt, lambda: False):
         pass
     sampler = Sampler(how, SEED, prompt)
-    planner = DraftLength(RoundTimes(times), Acceptance(), Control(Speculation(k=k)), can_draft=drafter.name != "none")
-    outcomes: list[Outcome] = list(engine.decode(prompt, sampler, drafter, planner, lambda token: None, tokens))
+    offered = Offered()
+    if drafter.name != "none":
+        offered.add(Offer(drafter, step_ms))
+    drafting = Drafting(offered, drafter.name, Learned(RoundTimes(times)), Control(Speculation(k=k)))
+    outcomes: list[Outcome] = list(engine.decode(prompt, sampler, drafting, drafting, lambda token: None, tokens))
     written = [token for outcome in outcomes for token in outcome.tokens]
     tested = sum(outcome.tested for outcome in outcomes)
     spent = sum(outcome.draft_ms + outcome.verify_ms for outcome in outcomes)

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from inference.draft_length import RoundTimes
 from inference.drafters.base import Draft
+from inference.drafters.offered import Offer, Offered
+from inference.drafting import Drafting, Learned
 from inference.engine import Engine
 from inference.exact import Width, fast_width
 from inference.kv_cache import KVCache
+from inference.measure import StepTimes
 from inference.model import ReferenceForward
 from inference.sampling import Sampler
-from inference.settings import Sampling
+from inference.settings import Control, Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +62,7 @@ class FixedK:
         self.k = k
         self.outcomes: list[Outcome] = []
 
-    def plan(self, length: int, largest: int) -> int:
+    def plan(self, ids: Sequence[int], largest: int) -> int:
         return min(self.k, largest)
 
     def record(self, outcome: Outcome) -> None:
@@ -106,6 +110,14 @@ def tiny_model(family: str, seed: int = 0, **changes: Any) -> Any:
             else:
                 parameter.add_(torch.randn_like(parameter) * 0.1)
     return model.float().eval()
+
+
+def automatic(drafter: Drafter, step_ms: float = 1.0, control: Control | None = None) -> Drafting:
+    """The real planner over one drafter, on made-up times in which drafts are cheap, so that it uses many lengths."""
+    times = StepTimes((10.0, 11.0), tuple(10.0 + 0.2 * k for k in range(9)), 0.0)
+    offered = Offered()
+    offered.add(Offer(drafter, step_ms))
+    return Drafting(offered, drafter.name, Learned(RoundTimes(times)), control or Control())
 
 
 def engine_for(forward: Forward, width: Width | None = None, context: int = 1024) -> Engine:

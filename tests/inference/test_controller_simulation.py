@@ -9,8 +9,7 @@ import pytest
 
 from inference.draft_length import Acceptance, DraftLength, RoundTimes
 from inference.measure import StepTimes
-from inference.settings import Control
-from tests.inference.test_draft_length import outcome
+from tests.inference.test_draft_length import outcome, record
 
 PLAIN_MS = 10.0
 LARGEST = 8
@@ -37,9 +36,9 @@ def simulate(phases: list[list[float]], c: float, v: float, seed: int) -> list[l
     """The Ks chosen in each phase of ROUNDS rounds, on times with 3 % of noise."""
     chance = random.Random(seed)
     measured = StepTimes(
-        (PLAIN_MS, PLAIN_MS), tuple(PLAIN_MS * (1 + v * k) for k in range(LARGEST + 1)), PLAIN_MS * c, 0.0
+        (PLAIN_MS, PLAIN_MS), tuple(PLAIN_MS * (1 + v * k) for k in range(LARGEST + 1)), 0.0
     )
-    plan = DraftLength(RoundTimes(measured), Acceptance(), Control(), can_draft=True)
+    plan = DraftLength("twin", RoundTimes(measured), Acceptance(), PLAIN_MS * c)
     chosen: list[list[int]] = []
     for acceptance in phases:
         chosen.append([])
@@ -50,7 +49,7 @@ def simulate(phases: list[list[float]], c: float, v: float, seed: int) -> list[l
             while accepted < k and chance.random() < acceptance[accepted]:
                 accepted += 1
             draft, verify = (PLAIN_MS * chance.gauss(1, 0.03) for _ in range(2))
-            plan.record(outcome(k, accepted, c * draft, verify * (1 + v * k)))
+            record(plan, outcome(k, accepted, c * draft, verify * (1 + v * k)))
     return chosen
 
 

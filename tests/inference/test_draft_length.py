@@ -9,8 +9,6 @@ import pytest
 from inference.draft_length import LONGEST_REST, SHORTEST_REST, Acceptance, DraftLength, RoundTimes
 from inference.engine import Outcome
 from inference.measure import StepTimes
-from inference.messages import Notice
-from inference.settings import Control, Speculation
 
 
 def outcome(k: int, accepted: int, draft_ms: float = 1.0, verify_ms: float = 10.0, length: int = 100) -> Outcome:
@@ -20,14 +18,15 @@ def outcome(k: int, accepted: int, draft_ms: float = 1.0, verify_ms: float = 10.
     return Outcome(
         tokens=(1,) * (accepted + 1), origins=origins, k=k, drafted=k, tested=tested,  # type: ignore[arg-type]
         accepted=accepted, length=length, draft_ms=draft_ms * k, verify_ms=verify_ms, stopped=None,
+        drafter="twin" if k else "none",
     )
 
 
 def planner(
-    draft: float = 2.0, verify: float = 10.0, per_token: float = 0.2, control: Control | None = None
+    draft: float = 2.0, verify: float = 10.0, per_token: float = 0.2
 ) -> DraftLength:
-    times = StepTimes((verify, verify), tuple(verify + per_token * k for k in range(9)), draft, 0.0)
-    return DraftLength(RoundTimes(times), Acceptance(), control or Control(), can_draft=True)
+    times = StepTimes((verify, verify), tuple(verify + per_token * k for k in range(9)), 0.0)
+    return DraftLength("twin", RoundTimes(times), Acceptance(), draft)
 
 
 def play(plan: DraftLength, pattern: list[int], draft: float, verify: float = 10.0) -> list[int]:
@@ -36,8 +35,15 @@ def play(plan: DraftLength, pattern: list[int], draft: float, verify: float = 10
     for depth in pattern:
         k = plan.plan(100, 8)
         chosen.append(k)
-        plan.record(outcome(k, min(k, depth), draft, verify + 0.2 * k))
+        record(plan, outcome(k, min(k, depth), draft, verify + 0.2 * k))
     return chosen
+
+
+def record(plan: DraftLength, done: Outcome) -> None:
+    """As the planner of a reply does."""
+    plan._times.record(done)
+    if done.drafted:
+        plan.record(done)
 
 
 def test_expected_tokens_follow_the_closed_form() -> None:
@@ -106,60 +112,17 @@ def test_a_drafter_as_dear_as_the_target_is_never_worth_it() -> None:
     assert sum(play(planner(draft=10.0), [8, 0] * 60, draft=10.0)[-60:]) <= 2  # tries
 
 
-def test_fixed_k_drafts_exactly_that() -> None:
-    control = Control(Speculation(k=3))
-    plan = planner(control=control)
-    assert [plan.plan(100, 8), plan.plan(100, 2)] == [3, 2]
-
-
-def test_the_switch_takes_effect_at_the_next_round() -> None:
-    control = Control(Speculation(k=4))
-    plan = planner(control=control)
-    assert plan.plan(100, 8) == 4
-    control.speculation = Speculation(on=False)
-    assert plan.plan(100, 8) == 0
-    control.speculation = Speculation(k=2)
-    assert plan.plan(100, 8) == 2
-
-
-def test_without_a_drafter_k_is_0() -> None:
-    times = StepTimes((10.0, 10.0), (10.0,) * 9, 0.0, 0.0)
-    plan = DraftLength(RoundTimes(times), Acceptance(), Control(Speculation(k=4)), can_draft=False)
-    assert plan.plan(100, 8) == 0
-    plan.record(outcome(0, 0))
-    assert plan.status(outcome(0, 0), Notice("drafter.none")) == Notice("speculation.none", {"reason": "drafter.none"})
-
-
-def test_status_says_what_happens_and_why() -> None:
-    control = Control(Speculation(k=4))
-    plan = planner(control=control)
-    ids = []
-    for _ in range(5):
-        k = plan.plan(100, 8)
-        plan.record(outcome(k, 4, draft_ms=1.0))
-        ids.append(plan.status(outcome(k, 4), None).id)
-    assert ids == ["speculation.measuring"] * 3 + ["speculation.on"] * 2
-    speedup = plan.status(outcome(4, 4), None).values["speedup"]
-    assert speedup == pytest.approx(5 / 14 * 10)
-    control.speculation = Speculation(on=False)
-    assert plan.status(outcome(0, 0), None).id == "speculation.off"
-    control.speculation = Speculation(k=0)
-    assert plan.status(outcome(0, 0), None).id == "speculation.zero"
-    resting = planner(draft=20.0)
-    play(resting, [0] * 30, draft=20.0)
-    assert resting.status(outcome(0, 0), None).id == "speculation.resting"
-
-
 def test_times_of_an_unseen_k_follow_those_seen_at_this_length() -> None:
-    times = RoundTimes(StepTimes((10.0, 20.0), tuple(10.0 + k for k in range(9)), 3.0, 0.0))
+    times = RoundTimes(StepTimes((10.0, 20.0), tuple(10.0 + k for k in range(9)), 0.0))
     assert times.verify(100, 4) == 14.0
     assert times.verify(2000, 4) == pytest.approx(28.0)  # as the plain step grows
     for _ in range(3):
         times.record(outcome(2, 0, draft_ms=5.0, verify_ms=24.0, length=3000))
     assert times.verify(3000, 2) == 24.0
     assert times.verify(3000, 4) == pytest.approx(14 * 2.0)
-    assert times.draft(3000) == 5.0
-    assert times.draft(100) == 3.0
+    assert times.draft("twin", 3000, 3.0) == 5.0
+    assert times.draft("twin", 100, 3.0) == 3.0
+    assert times.draft("ngram", 3000, 0.1) == 0.1
 
 
 def test_a_new_reply_starts_from_what_was_learned_with_limited_weight() -> None:

@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 import torch
 
-from inference.draft_length import Acceptance, DraftLength, RoundTimes
 from inference.drafters.none import NoDrafter
 from inference.drafters.twin import TwinDrafter
 from inference.exact import fast_width
-from inference.measure import StepTimes
 from inference.model import ReferenceForward
 from inference.quantize.build import build_twin
-from inference.settings import Control, Sampling, Speculation
+from inference.settings import Sampling
 from tests.inference.models_for_tests import (
     CPU,
     GREEDY,
@@ -24,6 +22,7 @@ from tests.inference.models_for_tests import (
     FixedK,
     Poisoned,
     ToyForward,
+    automatic,
     engine_for,
     tiny_model,
     write,
@@ -46,12 +45,6 @@ def pair(request: pytest.FixtureRequest) -> tuple[Any, Any]:
             return model, end.value.model
 
 
-def automatic() -> DraftLength:
-    """The real controller on made-up times with a cheap draft, so that it uses many lengths."""
-    times = StepTimes((10.0, 11.0), tuple(10.0 + 0.2 * k for k in range(9)), 1.0, 0.0)
-    return DraftLength(RoundTimes(times), Acceptance(), Control(Speculation()), can_draft=True)
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_every_k_writes_the_plain_text(pair: tuple[Any, Any], mode: str) -> None:
     model, twin = pair
@@ -67,7 +60,8 @@ def test_every_k_writes_the_plain_text(pair: tuple[Any, Any], mode: str) -> None
     for k in (0, 1, 2, 4, 7, None):
         engine = engine_for(forward)
         drafter = TwinDrafter(ReferenceForward(twin), engine.cache, CPU)
-        planner: Any = automatic() if k is None else FixedK(k)
+        planner: Any = automatic(drafter) if k is None else FixedK(k)
+        drafter = planner if k is None else drafter
         assert write(engine, PROMPT, drafter, planner, MODES[mode]) == plain, f"K {k}"
         accepted += sum(o.accepted for o in planner.outcomes) if k else 0
     assert accepted > 0, "the twin never agreed: the test would not notice a draft that is ignored"
@@ -176,8 +170,8 @@ def test_poisoned_drafters_change_no_token(poison: str, mode: str) -> None:
         assert write(
             engine_for(forward), PROMPT, Poisoned(rule), FixedK(k), MODES[mode], count=120, ends=ends
         ) == plain
-    planner = automatic()
-    assert write(engine_for(forward), PROMPT, Poisoned(rule), planner, MODES[mode], count=120, ends=ends) == plain
+    drafting = automatic(Poisoned(rule))
+    assert write(engine_for(forward), PROMPT, drafting, drafting, MODES[mode], count=120, ends=ends) == plain
 
 
 def test_a_perfect_drafter_is_accepted_whole() -> None:

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from inference.events import Event, Failed, Finished, Loaded, LoadFailed, LoadProgress, Prefill, Round, Started
-from inference.messages import ENGLISH, Problem, fields, sentence
+from inference.messages import ENGLISH, Notice, Problem, fields, sentence
 from inference.session import Session
 from inference.settings import Control, Message, ModelChoice, Request, Sampling, Speculation
 from tests.inference.models_for_tests import tiny_model
@@ -83,6 +83,7 @@ def test_load_tells_its_steps_and_what_it_made(folder: Path) -> None:
     assert isinstance(loaded, Loaded)
     assert loaded.name == "tiny"
     assert (loaded.drafter, loaded.drafters, loaded.no_drafter) == ("twin", ("none", "twin", "ngram"), None)
+    assert loaded.refused == {}
     assert loaded.context == 1024, "a model's own limit bounds the setting"
     assert (loaded.device, loaded.dtype) == ("cpu", "float32")
 
@@ -130,6 +131,39 @@ def test_the_switch_works_in_the_middle_of_a_reply(session: Session) -> None:
     assert set(planned[:6:2]) == {4}
     assert set(planned[1:6:2]) == {0}
     assert all(ENGLISH[e] for e in ("speculation.off", "speculation.on"))
+
+
+def test_drafters_switch_in_the_middle_of_a_reply(session: Session) -> None:
+    expected = play(session, ask(), fixed(0))[1].token_ids
+    control = fixed(4)
+    names = ("twin", "ngram", "none")
+    drafted = []
+    for event in session.reply(ask(), control):
+        if isinstance(event, Round):
+            drafted.append(event.drafter)
+            control.speculation = Speculation(k=4, drafter=names[len(drafted) % 3])
+    assert isinstance(event, Finished)
+    assert event.token_ids == expected
+    assert set(drafted[3::3]) == {"twin"}
+    assert set(drafted[1::3]) <= {"ngram", "none"}
+    assert set(drafted[2::3]) == {"none"}
+    assert event.statistics.drafter == names[len(drafted) % 3]
+    assert event.statistics.rounds_by_drafter == {name: drafted.count(name) for name in set(drafted)}
+
+
+def test_a_model_refuses_a_drafter_that_was_not_made_and_says_why(folder: Path) -> None:
+    session = Session()
+    with pytest.raises(Problem, match="No model is loaded"):
+        session.require_drafter("ngram")
+    loaded = load(session, ModelChoice(model=str(folder), dtype="float32", drafter="ngram"))
+    assert isinstance(loaded, Loaded)
+    assert (loaded.drafters, loaded.refused) == (("none", "ngram"), {"twin": Notice("drafter.not_made")})
+    session.require_drafter("ngram")
+    session.require_drafter("none")
+    with pytest.raises(Problem, match="twin cannot draft for tiny: it was not made when the model was loaded"):
+        session.require_drafter("twin")
+    with pytest.raises(Problem, match="oracle is not a drafter"):
+        session.require_drafter("oracle")
 
 
 def test_a_drawn_seed_is_reported_and_repeats_the_text(session: Session) -> None:
