@@ -6,29 +6,39 @@ It imports the engine inside the thread, after `start` (design D10, D11); it kno
 from __future__ import annotations
 
 import threading
+from collections import deque
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Qt, QThread, Signal
 
+from inference.bench.comparison import Compared, CompareEvent, Comparison, RunEnded
 from inference.events import Failed, LoadFailed, Notice, Problem
+from inference.explained import Explained, ExplainFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from inference.bench.comparison import Plan
     from inference.events import Event
     from inference.settings import Control, ModelChoice, Request
 
 
 class Session(Protocol):
-    """What the window needs of the engine: two plain generators."""
+    """What the window needs of the engine: plain generators."""
 
     def load(self, choice: ModelChoice, cancel: threading.Event) -> Iterable[Event]:
         """LoadProgress events, then Loaded or LoadFailed."""
 
     def reply(self, request: Request, control: Control) -> Iterable[Event]:
         """Started, Prefill and Round events, then Finished or Failed."""
+
+    def compare(self, plan: Plan, cancel: threading.Event) -> Iterable[CompareEvent]:
+        """Events of the runs, then Compared. At a RunEnded that is a border, replies may be written in between."""
+
+    def explain(self, turn: int, round: int) -> Iterable[Explained | ExplainFailed]:
+        """One of the two: a past round of a reply, laid open."""
 
     def close(self) -> None:
         """Let go of the model."""
@@ -56,24 +66,46 @@ class _Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class _Compare:
+    plan: Plan
+    cancel: threading.Event
+
+
+@dataclass(frozen=True, slots=True)
+class _Explain:
+    turn: int
+    round: int
+
+
+_Order = _Load | _Reply | _Compare | _Explain
+
+
+@dataclass(frozen=True, slots=True)
 class _News:
     load: int | None
-    event: Event
+    event: Event | CompareEvent | Explained | ExplainFailed
 
 
 class Worker(QObject):
-    """Runs one session on one thread. ``happened`` arrives on the thread that made this object."""
+    """Runs one session on one thread. Its signals arrive on the thread that made this object.
+
+    ``happened`` carries events of loading and of replies, ``compared`` those of comparisons, ``explained`` rounds laid
+    open.
+    """
 
     happened = Signal(object)
+    compared = Signal(object)
+    explained = Signal(object)
 
     def __init__(self, make_session: Callable[[], Session] = engine, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._orders: SimpleQueue[_Load | _Reply | None] = SimpleQueue()
+        self._orders: SimpleQueue[_Order | None] = SimpleQueue()
         self._thread = _EngineThread(make_session, self._orders, self)
         self._thread.news.connect(self._on_news, Qt.ConnectionType.QueuedConnection)
         self._loads = 0
         self._load_cancel: threading.Event | None = None
         self._control: Control | None = None
+        self._compare_cancel: threading.Event | None = None
         self._is_closing = False
 
     def start(self) -> None:
@@ -82,8 +114,9 @@ class Worker(QObject):
             self._thread.start()
 
     def load(self, choice: ModelChoice) -> None:
-        """Load a model; a load or reply still going on is given up and its events are dropped."""
+        """Load a model; a load, reply or comparison still going on is given up; events of a load are dropped."""
         self.stop()
+        self.stop_comparing()
         if self._load_cancel is not None:
             self._load_cancel.set()
         self._loads += 1
@@ -100,12 +133,27 @@ class Worker(QObject):
         if self._control is not None:
             self._control.cancel.set()
 
+    def compare(self, plan: Plan) -> None:
+        """Run a comparison when everything asked for before is done."""
+        self._compare_cancel = threading.Event()
+        self._orders.put(_Compare(plan, self._compare_cancel))
+
+    def stop_comparing(self) -> None:
+        """End the comparison within one forward pass; what was measured is kept."""
+        if self._compare_cancel is not None:
+            self._compare_cancel.set()
+
+    def explain(self, turn: int, round: int) -> None:
+        """Lay a past round open when everything asked for before is done."""
+        self._orders.put(_Explain(turn, round))
+
     def close(self) -> None:
         """Cancel everything and let the thread end; returns at once."""
         if self._is_closing:
             return
         self._is_closing = True
         self.stop()
+        self.stop_comparing()
         if self._load_cancel is not None:
             self._load_cancel.set()
         self._thread.requestInterruption()
@@ -118,7 +166,12 @@ class Worker(QObject):
     def _on_news(self, news: _News) -> None:
         if self._is_closing or (news.load is not None and news.load != self._loads):
             return
-        self.happened.emit(news.event)
+        if isinstance(news.event, CompareEvent):
+            self.compared.emit(news.event)
+        elif isinstance(news.event, Explained | ExplainFailed):
+            self.explained.emit(news.event)
+        else:
+            self.happened.emit(news.event)
 
 
 class _EngineThread(QThread):
@@ -127,29 +180,66 @@ class _EngineThread(QThread):
     news = Signal(object)
 
     def __init__(
-        self, make_session: Callable[[], Session], orders: SimpleQueue[_Load | _Reply | None], parent: QObject
+        self, make_session: Callable[[], Session], orders: SimpleQueue[_Order | None], parent: QObject
     ) -> None:
         super().__init__(parent)
         self._make_session = make_session
         self._orders = orders
+        self._postponed: deque[_Order | None] = deque()
 
     def run(self) -> None:
         session: Session | None = None
-        while (order := self._orders.get()) is not None and not self.isInterruptionRequested():
+        while (order := self._next()) is not None and not self.isInterruptionRequested():
             try:
                 session = session or self._make_session()
-                if isinstance(order, _Load):
-                    self._tell(session.load(order.choice, order.cancel), order.number)
-                else:
-                    self._tell(session.reply(order.request, order.control), None)
+                self._work(session, order)
             except Exception as problem:  # whatever goes wrong must become a sentence, not a vanished thread
-                notice = problem.notice if isinstance(problem, Problem) else _unexpected(problem)
-                failure = LoadFailed(notice) if isinstance(order, _Load) else Failed(order.request.turn, notice)
-                self.news.emit(_News(order.number if isinstance(order, _Load) else None, failure))
+                self._fail(order, problem.notice if isinstance(problem, Problem) else _unexpected(problem))
         if session is not None:
             session.close()
 
-    def _tell(self, events: Iterable[Event], load: int | None) -> None:
+    def _next(self) -> _Order | None:
+        return self._postponed.popleft() if self._postponed else self._orders.get()
+
+    def _work(self, session: Session, order: _Order) -> None:
+        if isinstance(order, _Load):
+            self._tell(session.load(order.choice, order.cancel), order.number)
+        elif isinstance(order, _Reply):
+            self._tell(session.reply(order.request, order.control), None)
+        elif isinstance(order, _Explain):
+            self._tell(session.explain(order.turn, order.round), None)
+        else:
+            for event in session.compare(order.plan, order.cancel):
+                self.news.emit(_News(None, event))
+                if isinstance(event, RunEnded) and event.is_border:
+                    self._give_way(session)
+                if self.isInterruptionRequested():
+                    break
+
+    def _give_way(self, session: Session) -> None:
+        """Write replies that are waiting, between two runs; everything else waits on."""
+        while not self._orders.empty():
+            order = self._orders.get()
+            if not isinstance(order, _Reply):
+                self._postponed.append(order)
+                continue
+            try:
+                self._work(session, order)
+            except Exception as problem:  # as in run: the comparison goes on
+                self._fail(order, problem.notice if isinstance(problem, Problem) else _unexpected(problem))
+
+    def _fail(self, order: _Order, notice: Notice) -> None:
+        """An order that ended in an error ends with a sentence."""
+        if isinstance(order, _Load):
+            self.news.emit(_News(order.number, LoadFailed(notice)))
+        elif isinstance(order, _Reply):
+            self.news.emit(_News(None, Failed(order.request.turn, notice)))
+        elif isinstance(order, _Explain):
+            self.news.emit(_News(None, ExplainFailed(order.turn, order.round, notice)))
+        else:
+            self.news.emit(_News(None, Compared(Comparison(order.plan, {}, (), (), is_whole=False), notice)))
+
+    def _tell(self, events: Iterable[Event | Explained | ExplainFailed], load: int | None) -> None:
         for event in events:
             self.news.emit(_News(load, event))
             if self.isInterruptionRequested():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from inference.messages import Problem
-from inference.settings import Sampling, Speculation
+from inference.settings import Message, Sampling, Speculation
 
 if TYPE_CHECKING:
     from inference.bench.prompts import Prompt
@@ -60,7 +60,8 @@ class Setting:
 class Plan:
     """What a comparison runs. Raises Problem when it makes no sense.
 
-    Prompt n is written with seed + n by every setting in every repeat; ``sampling.seed`` None is seed 1.
+    Prompt n is written with seed + n by every setting in every repeat; ``sampling.seed`` None is seed 1. ``before`` is
+    what stands in the chat before each prompt; it is read, not written.
     """
 
     settings: tuple[Setting, ...]
@@ -68,6 +69,7 @@ class Plan:
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0))
     max_new_tokens: int = 128
     repeats: int = 3
+    before: tuple[Message, ...] = ()
 
     def __post_init__(self) -> None:
         if not FEWEST <= len(self.settings) <= MOST:
@@ -251,9 +253,10 @@ class RunGrew:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """A run is over and counted."""
+    """A run is over and counted. At a border the session may write other replies: it is in the mode it was in."""
 
     run: Run
+    is_border: bool = True
 
 
 @dataclass(frozen=True, slots=True)

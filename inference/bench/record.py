@@ -15,7 +15,7 @@ from inference.bench.comparison import Comparison, Difference, Plan, RoundRecord
 from inference.bench.figures import figures_of
 from inference.bench.prompts import Prompt
 from inference.messages import Problem
-from inference.settings import Sampling
+from inference.settings import Message, Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +39,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
         "sampling": asdict(plan.sampling),
         "max_new_tokens": plan.max_new_tokens,
         "repeats": plan.repeats,
+        "before": [asdict(message) for message in plan.before],
         "figures": [asdict(figures) for figures in figures_of(comparison)],
         "differences": [asdict(one) | {"gap": one.gap, "own_gap": one.own_gap} for one in comparison.differences],
         "runs": [asdict(run) for run in comparison.runs],
@@ -63,6 +64,7 @@ def from_json(record: Mapping[str, Any]) -> Comparison:
             sampling=_made(Sampling, {**record["sampling"], "logit_bias": _pairs(record["sampling"])}),
             max_new_tokens=record["max_new_tokens"],
             repeats=record["repeats"],
+            before=tuple(_made(Message, one) for one in record["before"]),
         )
         runs = tuple(
             _made(Run, {**one, "rounds": tuple(_made(RoundRecord, each) for each in one["rounds"])})

@@ -69,7 +69,7 @@ class Writer(Protocol):
 def compare(session: Writer, plan: Plan, cancel: threading.Event) -> Iterator[CompareEvent]:
     """Run a plan; ends with Compared. The session is then in the mode it was in, with an empty cache."""
     before = session.mode
-    work = _Work(session, plan, cancel)
+    work = _Work(session, plan, cancel, before)
     failure: Notice | None = None
     try:
         yield from work.run()
@@ -87,10 +87,11 @@ def compare(session: Writer, plan: Plan, cancel: threading.Event) -> Iterator[Co
 class _Work:
     """A plan being run."""
 
-    def __init__(self, session: Writer, plan: Plan, cancel: threading.Event) -> None:
+    def __init__(self, session: Writer, plan: Plan, cancel: threading.Event, before: str | None) -> None:
         self._session = session
         self._plan = plan
         self._cancel = cancel
+        self._before = before
         self._turn = 0
         self._number = 0
         self.machine: dict[str, Any] = {}
@@ -137,7 +138,7 @@ class _Work:
         self._go_over(setting)
         self._session.forget()
         plan = self._plan
-        chat = (Message("user", plan.prompts[0].turns[0]),)
+        chat = (*plan.before, Message("user", plan.prompts[0].turns[0]))
         request = Request(self._next_turn(), chat, self._sampling(0), min(WARM_UP_TOKENS, plan.max_new_tokens))
         for event in self._session.reply(request, self._control(setting)):
             if isinstance(event, Failed):
@@ -150,7 +151,7 @@ class _Work:
         self._session.forget()
         self._number += 1
         meter = Meter(loaded.device)
-        chat: list[Message] = []
+        chat: list[Message] = list(plan.before)
         for step, question in enumerate(plan.prompts[prompt].turns):
             chat.append(Message("user", question))
             turn = self._next_turn()
@@ -174,7 +175,10 @@ class _Work:
                 return
             run = _run(began, finished, rounds, memory, energy)
             self.runs.append(run)
-            yield RunEnded(run)
+            is_border = step == len(plan.prompts[prompt].turns) - 1
+            if is_border and self._before is not None:
+                self._session.switch(self._before)
+            yield RunEnded(run, is_border)
             chat.append(Message("assistant", finished.text, finished.token_ids))
 
     def _look_into(self, prompt: int, repeat: int) -> Iterator[CompareEvent]:

@@ -12,12 +12,19 @@ import pytest
 from inference.bench.comparison import Comparison, Plan
 from inference.bench.record import as_csv, as_json, from_json, read, written
 from inference.messages import Problem
-from inference.settings import Sampling
+from inference.settings import Message, Sampling
 from tests.inference.bench.test_figures import EXACT, OFF, ON, PROMPTS, difference, run
 
 
 def comparison() -> Comparison:
-    plan = Plan((OFF, EXACT, ON), PROMPTS, Sampling(temperature=0.7, seed=3, logit_bias=((" a", 1.5),)), 96, 2)
+    plan = Plan(
+        (OFF, EXACT, ON),
+        PROMPTS,
+        Sampling(temperature=0.7, seed=3, logit_bias=((" a", 1.5),)),
+        96,
+        2,
+        (Message("user", "Hi"),),
+    )
     runs = (run(0), run(1), run(2, text="día", ids=(1, 2)), run(2, prompt=1, step=1))
     found = (difference((1.5, 2.5), (1.0, 3.0)), difference(None, None))
     return Comparison(plan, {"device": "cpu", "versions": {"torch": "2"}}, runs, found, created=5.0)

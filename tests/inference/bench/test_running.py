@@ -78,9 +78,9 @@ def test_every_run_begins_with_an_empty_cache_in_its_mode() -> None:
     assert session.heard == [
         "fast", "exact",
         "fast", "forget", "off", "exact", "forget", "on",
-        "fast", "forget", "off", "off", "exact", "forget", "on", "on",
-        "exact", "forget", "on", "fast", "forget", "off",
-        "exact", "forget",
+        "fast", "forget", "off", "off", "exact", "exact", "forget", "on", "on", "exact",
+        "exact", "forget", "on", "exact", "fast", "forget", "off", "exact",
+        "forget",
     ]  # fmt: skip
     assert session.mode == "exact", "as before"
 
