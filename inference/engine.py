@@ -7,7 +7,7 @@ tokens but the last, and so it is after a reply, however it ended. Knows nothing
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -50,7 +50,7 @@ class Outcome:
     """One round. ``tokens`` were emitted, with an origin each; ``stopped`` is the reason to end, or None.
 
     ``accepted`` counts as verification saw it, tokens cut by a stop included; times are in milliseconds. ``drafter``
-    is what drafted, none for a plain step.
+    is what drafted, none for a plain step; ``draft`` what it proposed, without probabilities.
     """
 
     tokens: tuple[int, ...]
@@ -64,6 +64,7 @@ class Outcome:
     verify_ms: float
     stopped: str | None
     drafter: str = "none"
+    draft: Draft = field(default_factory=Draft)
 
 
 class Engine:
@@ -169,9 +170,20 @@ class Engine:
                 verify_ms=(time.perf_counter() - drafted) * 1e3,
                 stopped=stopped,
                 drafter=drafter.name if draft.tokens else "none",
+                draft=Draft(draft.tokens, draft.parents),
             )
             planner.record(outcome)
             yield outcome
+
+    def again(self, ids: list[int], draft: Draft, path: Sequence[int], kept: Sequence[int]) -> None:
+        """Run a past round again behind ``ids``, which grow by the tokens that were ``kept``.
+
+        ``path`` are the nodes of the draft that all kept tokens but the last stand at.
+        """
+        self._ids = ids
+        self._pass([ids[-1], *draft.tokens], draft)
+        self.cache.commit([0, *(node + 1 for node in path)])
+        ids.extend(kept)
 
     def _pass(self, tokens: list[int], draft: Draft) -> torch.Tensor:
         """Logits of the root and every node of the draft, in one pass."""

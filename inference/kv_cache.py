@@ -103,8 +103,9 @@ class KVCache:
         try:
             yield
         finally:
-            for old, buffer in zip(kept, (b for name in self.layers for b in self.layer(name)), strict=False):
-                buffer[:, :, length:end] = old
+            with torch.inference_mode():
+                for old, buffer in zip(kept, (b for name in self.layers for b in self.layer(name)), strict=False):
+                    buffer[:, :, length:end] = old
             self._length = before
 
     def reserve(self, layers: int, heads: int, head_dim: int, dtype: torch.dtype, device: torch.device) -> None:

@@ -1,7 +1,7 @@
 """One loaded model and the replies it writes: joins text, tokens, engine and events.
 
-``load`` and ``reply`` are generators of events, run on one thread. What goes wrong becomes an event with a sentence;
-the next reply works. torch is imported by the first load, not with this module.
+``load``, ``reply``, ``compare`` and ``explain`` are generators of events, run on one thread. What goes wrong becomes an
+event with a sentence; the next reply works. torch is imported by the first load, not with this module.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import gc
 import os
 import secrets
 import time
-from typing import TYPE_CHECKING, Literal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
 
 from inference.events import (
     Event,
@@ -25,11 +26,14 @@ from inference.events import (
     Round,
     Started,
 )
+from inference.explained import Explained, ExplainFailed
+from inference.trails import Trail, Trails
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Generator, Iterator
 
+    from inference.bench.comparison import CompareEvent, Plan, Side
     from inference.drafting import Drafting, Learned
     from inference.engine import Outcome
     from inference.loading import Ready
@@ -44,6 +48,7 @@ class Session:
     def __init__(self) -> None:
         self._ready: Ready | None = None
         self._learned: dict[str, Learned] = {}
+        self._trails = Trails()
 
     def load(self, choice: ModelChoice, cancel: threading.Event) -> Iterator[Event]:
         """Let the old model go and load another; ends with Loaded or LoadFailed."""
@@ -86,6 +91,11 @@ class Session:
             self._ready = self._ready.in_mode(mode)
         return self._ready.loaded
 
+    @property
+    def mode(self) -> Literal["exact", "fast"] | None:
+        """The mode in force; None without a model."""
+        return self._ready.loaded.mode if self._ready is not None else None
+
     def require_drafter(self, name: str) -> None:
         """Raises Problem when the loaded model cannot have this drafter."""
         from inference.settings import Speculation
@@ -102,6 +112,7 @@ class Session:
         """Let the model go and give its memory back."""
         if self._ready is not None:
             self._ready = None
+            self._trails.clear()
             gc.collect()
 
     def reply(self, request: Request, control: Control) -> Iterator[Event]:
@@ -115,6 +126,59 @@ class Session:
             failed = Failed(request.turn, _notice(error))
         gc.collect()
         yield failed
+
+    def compare(self, plan: Plan, cancel: threading.Event) -> Iterator[CompareEvent]:
+        """Run settings side by side; ends with Compared. The chat's cache is empty afterwards."""
+        from inference.bench.running import compare
+
+        yield from compare(self, plan, cancel)
+
+    def describe(self, cancel: threading.Event) -> dict[str, Any]:
+        """Model, device and versions as plain JSON. Raises Problem without a model."""
+        from inference.bench.machine import machine
+
+        if self._ready is None:
+            raise Problem("error.no_model")
+        return machine(self._ready, cancel)
+
+    def explain(self, turn: int, round: int) -> Iterator[Explained | ExplainFailed]:
+        """One event: a past round of a reply laid open. The chat goes on as if nothing had been."""
+        try:
+            with self._as_then(turn) as (ready, trail):
+                from inference.explain import explain
+
+                found: Explained | ExplainFailed = explain(ready, trail, turn, round)
+        except Exception as error:
+            found = ExplainFailed(turn, round, _notice(error))
+        yield found
+
+    def sides(self, mine: int, theirs: int, position: int) -> tuple[Side, Side, float]:
+        """What the target saw in two replies where they part: each one's token there, and logits of both tokens.
+
+        The third value is how far scores may lie apart for rounding alone to tip them. Raises Problem.
+        """
+        tokens = [self._trails.find(turn).token_at(position) for turn in (mine, theirs)]
+        found, ties = [], []
+        for turn in (mine, theirs):
+            with self._as_then(turn) as (ready, trail):
+                from inference.explain import part, tie
+
+                found.append(part(ready, trail, position, *tokens))
+                ties.append(tie(ready, trail, found))
+        return found[0], found[1], max(ties)
+
+    @contextmanager
+    def _as_then(self, turn: int) -> Iterator[tuple[Ready, Trail]]:
+        """The model in the mode in which a reply was written, and its trail. Raises Problem."""
+        trail, before = self._trails.find(turn), self.mode
+        self.switch(trail.mode)
+        try:
+            if self._ready is None:
+                raise Problem("error.no_model")
+            yield self._ready, trail
+        finally:
+            if before is not None:
+                self.switch(before)
 
     def _write(self, ready: Ready, request: Request, control: Control) -> Generator[Event, None, None]:
         from inference.draft_length import RoundTimes
@@ -147,12 +211,15 @@ class Session:
         sampler = Sampler(request.sampling, seed, prompt.ids, rule=rule, bias=bias, ends=ready.ends)
         learned = self._learned.setdefault(ready.loaded.identity, Learned(RoundTimes(ready.times)))
         drafting = Drafting(ready.offered, ready.loaded.drafter, learned, control)
+        trail = Trail(ready.loaded.mode, tuple(prompt.ids), request.sampling, seed, rule, bias)
+        self._trails.keep(request.turn, trail)
         reason = "cancelled"
         if not control.cancel.is_set():
             rounds = ready.engine.decode(prompt.ids, sampler, drafting, drafting, text.push, request.max_new_tokens)
             try:
                 for outcome in rounds:
                     tally.add(outcome)
+                    trail.add(outcome)
                     yield self._round(ready, request, tally, drafting, text, outcome)
                     if outcome.stopped is not None:
                         reason = outcome.stopped
