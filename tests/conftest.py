@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 # As the program does before it imports torch: spinning threads on busy cores are many times slower.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+# Kernels are interpreted on the CPU; Triton decides so when it is imported.
+os.environ.setdefault("TRITON_INTERPRET", "1")
 
 import pytest
 

@@ -1,0 +1,67 @@
+# mypy: ignore-errors
+# Kernels are Triton's language, in which Python's types mean something else.
+"""What the low-bit kernels share: the byte permute, the four-way product, and the words' selectors (design D6).
+
+Both instructions have a plain path for Triton's interpreter, where inline assembly does not run; the rest is the same.
+"""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+PLAIN = tl.constexpr(triton.knobs.runtime.interpret)
+"""Whether this process interprets kernels on the CPU (TRITON_INTERPRET=1)."""
+
+
+@triton.jit
+def permute(low, high, selector):
+    """For each of the selector's four low nibbles that byte of ``high:low``; with its top bit set, the byte's sign."""
+    if PLAIN:
+        found = selector * 0
+        for place in tl.static_range(4):
+            nibble = (selector >> (4 * place)) & 15
+            byte = (tl.where((nibble & 4) != 0, high, low) >> (8 * (nibble & 3))) & 255
+            byte = tl.where((nibble & 8) != 0, tl.where(byte >= 128, 255, 0), byte)
+            found = found | (byte << (8 * place))
+        return found
+    else:  # noqa: RET505 - both branches are known when the kernel is compiled
+        return tl.inline_asm_elementwise(
+            "prmt.b32 $0, $1, $2, $3;", "=r,r,r,r", [low, high, selector], dtype=tl.int32, is_pure=True, pack=1
+        )
+
+
+@triton.jit
+def dot4(a, b, c):
+    """The products of four signed bytes each of ``a`` and ``b``, added to ``c``."""
+    if PLAIN:
+        for place in tl.static_range(4):
+            c += ((a << (24 - 8 * place)) >> 24) * ((b << (24 - 8 * place)) >> 24)
+        return c
+    else:  # noqa: RET505
+        return tl.inline_asm_elementwise(
+            "dp4a.s32.s32 $0, $1, $2, $3;", "=r,r,r,r", [a, b, c], dtype=tl.int32, is_pure=True, pack=1
+        )
+
+
+@triton.jit
+def load_selectors(words, step, inside, BITS: tl.constexpr):
+    """The four selectors of a group, eight nibbles each; ``words`` points to its first word, ``step`` is to the next.
+
+    At 3 bits their top bits are 0. At 2 bits too, and the level stands in the low two.
+    """
+    first = tl.load(words, inside)
+    second = tl.load(words + step, inside)
+    if BITS == 2:
+        return first & 0x33333333, second & 0x33333333, (first >> 2) & 0x33333333, (second >> 2) & 0x33333333
+    third = tl.load(words + 2 * step, inside)
+    if BITS == 3:
+        last = ((first >> 3) & 0x11111111) | ((second >> 2) & 0x22222222) | ((third >> 1) & 0x44444444)
+        return first & 0x77777777, second & 0x77777777, third & 0x77777777, last
+    return first, second, third, tl.load(words + 3 * step, inside)
+
+
+@triton.jit
+def upper_half(values):
+    """Bfloat16 numbers, read as int16, as float32: their bits are its upper half. Cards without bfloat16 can do so."""
+    return (values.to(tl.int32) << 16).to(tl.float32, bitcast=True)

@@ -1,0 +1,159 @@
+"""Compiles a kernel for a card that is not here and reads its machine code: registers, spills, instructions a weight.
+
+Run in a process that does not interpret kernels: `python tests/inference/quantize/compiled.py` prints JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from inference.quantize import (
+    triton_attention,
+    triton_choice,
+    triton_eight_bit,
+    triton_low_bit,
+    triton_noise,
+    triton_rows,
+)
+
+CARDS = (75, 80, 86, 89, 90, 120)
+TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
+
+POINTERS = {
+    "x": "i32", "x_scales": "fp32", "x_sums": "fp32", "words": "i32", "scales": "i16", "offsets": "i16", "out": "fp32",
+    "table": "i8", "weights": "i8", "parts": "fp32", "slots": "i64", "positions": "i64", "first": "i64", "sums": "fp32",
+    "prefixes": "i64", "ancestors": "i64", "noise": "fp32", "seeds": "i32", "settings": "fp32", "scaled": "fp32",
+    "peaks": "fp32", "chosen": "i64", "confidence": "fp32",
+}  # fmt: skip
+NUMBERS = {"factor": "fp32", "eps": "fp32", "scale": "fp32"}
+WHOLE = ("low", "high", "low_up", "high_up", "count", "buffer", "chunks")
+
+
+def compiled(
+    kernel: Any, card: int, constants: dict[str, Any], warps: int = 4, half: str = "bf16", **kinds: str
+) -> Any:
+    """The kernel for a card. Pointers that are not named have the model's precision, ``half``."""
+    signature = {}
+    for name in kernel.arg_names:
+        if name in constants:
+            signature[name] = "constexpr"
+        elif name in NUMBERS:
+            signature[name] = NUMBERS[name]
+        elif name in WHOLE:
+            signature[name] = "i32"
+        else:
+            signature[name] = "*" + kinds.get(name, POINTERS.get(name, half))
+    aligned = {(i,): [["tt.divisibility", 16]] for i, kind in enumerate(signature.values()) if kind.startswith("*")}
+    source = ASTSource(fn=kernel, signature=signature, constexprs=constants, attrs=aligned)
+    return triton.compile(source, target=GPUTarget("cuda", card, 32), options={"num_warps": warps})
+
+
+def machine_code(made: Any) -> dict[str, Any]:
+    """Registers, bytes of stack (spills), all instructions, and those of the longest loop by kind."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(made.asm["cubin"])
+        file.flush()
+        text = _run("nvdisasm", "-c", file.name)
+        usage = _run("cuobjdump", "-res-usage", file.name)
+    found = re.search(r"REG:(\d+) STACK:(\d+).*? LOCAL:(\d+)", usage)
+    assert found is not None, usage
+    instructions: list[str] = []
+    labels: dict[str, int] = {}
+    loop: list[str] = []
+    for line in text.splitlines():
+        if label := re.match(r"(\.L_x_\d+):", line):
+            labels[label.group(1)] = len(instructions)
+        if re.search(r"^\s+/\*[0-9a-f]{4,}\*/", line):
+            instructions.append(re.sub(r"/\*.*?\*/", "", line).strip())
+            back = re.search(r"BRA.*`\((\.L_x_\d+)\)", line)
+            if back and back.group(1) in labels:
+                loop = max(loop, instructions[labels[back.group(1)] :], key=len)
+    kinds: dict[str, int] = {}
+    for instruction in loop:
+        kind = re.sub(r"^@!?U?P\d+\s+", "", instruction).split(" ")[0].split(".")[0]
+        kinds[kind] = kinds.get(kind, 0) + 1
+    registers, stack, local = map(int, found.groups())
+    return {
+        "registers": registers, "spilled_bytes": stack + local, "instructions": len(instructions), "loop": len(loop),
+        "kinds": kinds,
+    }  # fmt: skip
+
+
+def _run(tool: str, *arguments: str) -> str:
+    return subprocess.run([TOOLS / tool, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+def product(card: int, tile: Any, *, bits: int = 3, rows: int = 1, block: int = 64, offsets: bool = False,
+            out: int = 4096, columns: int = 14336) -> dict[str, Any]:  # fmt: skip
+    """The low-bit product's machine code, with instructions a weight of its loop."""
+    constants = {
+        "ROWS": rows, "OUT": out, "EVERY": out, "GROUPS": columns // 32, "PER_BLOCK": block // 32, "SPLIT": tile.split,
+        "BITS": bits, "WITH_OFFSETS": offsets, "TILE_OUT": tile.out, "TILE_GROUPS": tile.groups,
+    }  # fmt: skip
+    made = machine_code(compiled(triton_low_bit.low_bit_product, card, constants, tile.warps))
+    weights = tile.out * tile.groups * 32 / (tile.warps * 32)
+    return {"per_weight": made["loop"] / weights, **made}
+
+
+def others(card: int, half: str, everything: bool) -> dict[str, dict[str, Any]]:
+    """The machine code of the other kernels, or of those with matrix units, in the shapes of an 8B model."""
+    keys, warps = (16, 8) if card < 80 else (64, 4)  # as triton_steps.attention_tile has it
+    out = 32 if card < 80 else 64
+    llama = {"COLUMNS": 4096, "GROUPS": 128, "TILE": 128, "SPLIT": 2, "WITH_BIAS": False}
+    heads = {"HEADS": 32, "HEAD_DIM": 128}
+    attention = {**heads, "KEY_HEADS": 8, "CHUNK": 256, "KEYS": keys}
+    made = {
+        "16-bit activations": (triton_low_bit.low_bit_product_16, {
+            "COLUMNS": 4096, "OUT": 4096, "GROUPS": 128, "PER_BLOCK": 2, "BITS": 3, "WITH_OFFSETS": True, "TILE_OUT": 8,
+            "TILE_GROUPS": 32}, 4, {"x": half}),
+        "8-bit weights": (triton_eight_bit.eight_bit_product, {
+            "COLUMNS": 4096, "PADDED": 4096, "OUT": 4096, "BLOCK": 64, "SPLIT": 2, "TILE_OUT": out}, 4, {"x": half}),
+        "norm": (triton_rows.add_norm, {**llama, "ROUNDED": False}, 8, {"weight": half}),
+        "norm, rounded": (triton_rows.add_norm, {**llama, "ROUNDED": True}, 8, {"weight": half}),
+        "gate": (triton_rows.gated, {**llama, "TILE": 8, "ROUNDED": False}, 4, {}),
+        "gate, rounded": (triton_rows.gated, {**llama, "TILE": 8, "ROUNDED": True}, 4, {}),
+        "rounding": (triton_rows.round_rows, {"COLUMNS": 4096, "GROUPS": 128, "TILE": 8}, 4, {}),
+        "rotary and cache": (triton_rows.turn_and_write, {
+            **heads, "KEY_HEADS": 8, "SPLIT": 2, "WITH_BIAS": True, "WITH_NORMS": True}, 1, {"table": "fp32"}),
+        "attention": (triton_attention.attend, {**attention, "WINDOW": 0}, warps, {"weights": "fp32"}),
+        "attention, window": (triton_attention.attend, {**attention, "WINDOW": 4096}, warps, {"weights": "fp32"}),
+        "chunks": (triton_attention.gather, {**heads, "GROUPS": 128, "ROUNDED": True}, 1, {"weights": "fp32"}),
+        "choice": (triton_choice.choose, {"SIZE": 128256, "TILES": 32, "TILE": 4096}, 8, {}),
+        "noise": (triton_noise.keyed_noise, {"SIZE": 128256, "TILE": 256}, 4, {}),
+    }  # fmt: skip
+    return {
+        name: machine_code(compiled(kernel, card, constants, count, half, **kinds))
+        for name, (kernel, constants, count, kinds) in made.items()
+        if everything or name in ("8-bit weights", "attention")
+    }
+
+
+def main() -> None:
+    """All that is asserted for the cards of the command line, as JSON."""
+    from inference.quantize.triton_launch import tiles
+
+    found: dict[str, dict[str, Any]] = {}
+    for card in map(int, sys.argv[1:]):
+        made = found[str(card)] = {}
+        for bits in (2, 3, 4):
+            made[f"{bits} bits, one row"] = product(card, tiles(1)[0], bits=bits, offsets=bits != 2)
+        for rows in (4, 16):
+            made[f"3 bits, {rows} rows"] = product(card, tiles(rows)[0], rows=rows)
+        made |= others(card, "fp16" if card < 80 else "bf16", everything=card in (75, 90))
+    sys.stdout.write(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

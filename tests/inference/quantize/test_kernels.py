@@ -1,0 +1,135 @@
+"""The low-bit and 8-bit products, interpreted on the CPU and held to the oracle: odd sizes, last blocks, infinities."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from inference.quantize.pack import Packed, pack, round_activations
+from inference.quantize.triton_launch import LowBitProduct, Tile, splits, tiles, trouble
+from inference.quantize.triton_steps import round_rows
+
+pytestmark = pytest.mark.filterwarnings(
+    # numpy, which interprets, warns of what is not finite; rows that do not count may hold anything.
+    "ignore:(invalid value|overflow|divide by zero) encountered:RuntimeWarning"
+)
+
+LEVELS = {
+    2: torch.tensor([-1.0, -0.3, 0.25, 1.0]),
+    3: torch.tensor([-1.0, -0.6, -0.33, -0.1, 0.1, 0.33, 0.6, 1.0]),
+    4: torch.tensor([-1.0, -0.7, -0.52, -0.39, -0.28, -0.18, -0.09, 0, 0.08, 0.16, 0.25, 0.34, 0.44, 0.56, 0.72, 1.0]),
+}
+"""4 bits as in NF4: seven below zero, zero, and eight above."""
+
+
+def matrix(bits: int, out: int, width: int, block: int, *, offsets: bool = False, columns: int | None = None) -> Packed:
+    generator = torch.Generator().manual_seed(out + width)
+    indices = torch.randint(0, 2**bits, (out, width), generator=generator).to(torch.uint8)
+    scales = torch.rand(out, width // block, generator=generator)
+    shift = torch.randn(out, width // block, generator=generator) if offsets else None
+    return pack(indices, scales, LEVELS[bits], columns, shift)
+
+
+def rows(count: int, columns: int) -> torch.Tensor:
+    return torch.randn(count, columns, generator=torch.Generator().manual_seed(count))
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4])
+@pytest.mark.parametrize("offsets", [False, True])
+@pytest.mark.parametrize(
+    ("count", "out", "width", "columns", "tile"),
+    [
+        (1, 13, 96, 70, Tile(8, 32, 1, 4)),  # one row; a last tile of outputs, groups and columns
+        (3, 8, 320, 320, Tile(4, 2, 2, 4)),  # rows made up to four; parts of different length
+        (16, 5, 64, 64, Tile(8, 4, 2, 4)),  # a part that has nothing to do
+    ],
+)
+def test_the_product_is_the_oracles(
+    bits: int, offsets: bool, count: int, out: int, width: int, columns: int, tile: Tile
+) -> None:
+    packed = matrix(bits, out, width, 32, offsets=offsets, columns=columns)
+    x = rows(count, columns)
+    found = LowBitProduct([packed], tile)(x)
+    assert found.shape == (count, out)
+    assert torch.allclose(found, packed.multiply_rounded(x), atol=2e-5)
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4])
+def test_every_level_is_looked_up(bits: int) -> None:
+    """Weights one at a time: a unit vector reads a column, in each of the 32 places of a group."""
+    count = 2**bits
+    indices = (torch.arange(32)[None, :] + torch.arange(count)[:, None]).remainder(count).to(torch.uint8)
+    packed = pack(indices, torch.ones(count, 1), LEVELS[bits])
+    product = LowBitProduct([packed], Tile(count, 1, 1, 4))
+    places = torch.tensor([0, 3, 4, 7, 8, 13, 16, 21, 23, 24, 25, 26, 27, 29, 30, 31])
+    assert torch.allclose(product(torch.eye(32)[places]), packed.dequantize().T[places], atol=1e-6)
+
+
+def test_matrices_of_different_bits_lie_side_by_side() -> None:
+    parts = [matrix(3, 6, 64, 64), matrix(4, 9, 64, 32, offsets=True)]
+    product = LowBitProduct(parts, Tile(4, 2, 1, 4))
+    x = rows(2, 64)
+    expected = torch.cat([part.multiply_rounded(x) for part in parts], 1)
+    assert torch.allclose(product(x), expected, atol=2e-5)
+    assert product.bytes == sum(part.bytes for part in parts)
+
+
+def test_more_rows_than_a_launch_takes_go_in_turns() -> None:
+    packed = matrix(3, 4, 64, 64)
+    x = rows(19, 64)
+    assert torch.allclose(LowBitProduct([packed], Tile(4, 2, 1, 4))(x), packed.multiply_rounded(x), atol=2e-5)
+
+
+@pytest.mark.parametrize("offsets", [False, True])
+def test_zeros_stay_zeros_and_what_is_not_finite_stays_so(offsets: bool) -> None:
+    packed = matrix(3, 8, 96, 32, offsets=offsets)
+    product = LowBitProduct([packed], Tile(8, 4, 1, 4))
+    x = rows(4, 96)
+    x[0] = 0
+    x[1, 40:] = 0
+    x[2, 70] = torch.inf
+    x[3, 3] = torch.nan
+    found = product(x)
+    assert not found[0].any()
+    assert torch.allclose(found[1], packed.multiply_rounded(x[1:2])[0], atol=2e-5)
+    assert not found[2:].isfinite().any()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_rows_are_rounded_as_the_oracle_rounds_them(dtype: torch.dtype) -> None:
+    x = rows(3, 300).to(dtype)
+    x[1, 64:96] = 0
+    x[2, 5] *= 1000
+    found = round_rows(x)
+    values, scales = round_activations(x)
+    bytes = torch.stack([found.values[:3] << 24 - 8 * place >> 24 for place in range(4)], -1)  # [rows, 8, groups, 4]
+    assert torch.equal(bytes.permute(0, 2, 1, 3).flatten(2), values.int())
+    assert torch.equal(found.scales[:3], scales)
+    assert torch.allclose(found.sums[:3], values.sum(-1).float() * scales)
+    assert found.values.shape == (4, 8, 10)
+
+
+def test_activations_of_16_bits_are_not_rounded() -> None:
+    packed = matrix(3, 11, 96, 32, offsets=True, columns=90)
+    x = rows(2, 90)
+    found = LowBitProduct([packed]).with_16_bit_activations(x)
+    assert torch.allclose(found, packed.multiply(x), atol=2e-5)
+    error = (packed.multiply_rounded(x) - packed.multiply(x)).norm() / packed.multiply(x).norm()
+    assert 0 < error < 0.01
+
+
+def test_columns_are_split_where_outputs_are_few() -> None:
+    tile = tiles(1)[0]
+    assert splits(128_256, 128, tile, 132) == 1
+    assert splits(1536, 280, tile, 132) == 4  # so long as each part has a whole tile of groups
+    assert splits(64, 2, tile, 132) == 1
+
+
+def test_sixteen_levels_must_be_divided_at_zero() -> None:
+    packed = pack(torch.zeros(1, 32, dtype=torch.uint8), torch.ones(1, 1), torch.linspace(-1, 0.2, 16))
+    with pytest.raises(ValueError, match="levels"):
+        LowBitProduct([packed])
+
+
+def test_the_kernels_are_tried_before_they_are_used() -> None:
+    assert trouble(torch.device("cpu")) is None  # interpreted
