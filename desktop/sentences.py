@@ -56,6 +56,9 @@ _MARKED = {
     "drafter.not_made": QT_TRANSLATE_NOOP("sentences", "it was not made when the model was loaded"),
     ),
     "exact.off_cost": QT_TRANSLATE_NOOP("sentences", "Fast: exact mode would cost {percent:.0f} % on this machine"),
+    "exact.off_recurrent": QT_TRANSLATE_NOOP(
+        "sentences", "Fast: nothing is drafted for this model, so there is nothing to keep equal"
+    ),
     "exact.off_rows": QT_TRANSLATE_NOOP(
         "sentences",
         "Fast: this machine's kernels give other bits for other row counts",
@@ -174,7 +177,7 @@ _MARKED = {
     ),
     "error.recurrent": QT_TRANSLATE_NOOP(
         "sentences",
-        "{model} keeps a running state between tokens, which this version cannot run; choose another model.",
+        "{model} keeps a running state between tokens in a way that cannot be run here; choose another model.",
     ),
     "error.missing_weights": QT_TRANSLATE_NOOP("sentences", "{model} lacks the weights {names}; download it again."),
     "error.network": QT_TRANSLATE_NOOP(

@@ -93,6 +93,7 @@ class Engine:
                 break
             common += 1
         self.cache.truncate(common)
+        common = self.cache.length  # a running state cannot be cut: it stays whole or goes
         self._ids = list(prompt[:common])
         return common
 

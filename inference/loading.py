@@ -22,11 +22,12 @@ from inference.exact import Width, fast_width, find_width, identity
 from inference.kv_cache import KVCache
 from inference.linears import packs
 from inference.measure import StepTimes, draft_step_ms, step_times
-from inference.model import ReferenceForward, TextModel, load_text_model
+from inference.model import ReferenceForward, TextModel, is_recurrent, load_text_model
 from inference.models.source import locate
 from inference.quantize.build import Twin, build_twin
 from inference.quantize.calibrate import TEXTS
-from inference.settings import LARGEST_K, Message, ModelChoice
+from inference.running import WIDTH, RunningCache, RunningForward, running_times
+from inference.settings import DRAFTERS, LARGEST_K, Message, ModelChoice
 from inference.text.template import ChatTemplate, end_token_ids
 from inference.tuning import tune
 
@@ -41,6 +42,7 @@ EXACT_COST = 0.05
 """Exact mode is the default where it adds less than this to a plain step."""
 
 LARGEST_FAST_K = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Mode:
@@ -125,13 +127,19 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     template = ChatTemplate(model.tokenizer, found.name)
     ends = end_token_ids(model.tokenizer, model.model.config, model.model.generation_config, template)
     limit = getattr(model.config, "max_position_embeddings", None) or choice.context
-    cache = KVCache(min(choice.context, limit), 2 * (LARGEST_FAST_K + 1))
-    is_fast = refusal(model.model) is None
+    context = min(choice.context, limit)
+    is_running = is_recurrent(model.model)
+    cache = RunningCache(context) if is_running else KVCache(context, 2 * (LARGEST_FAST_K + 1))
+    is_fast = not is_running and refusal(model.model) is None
 
     twin: Twin | None = None
     offered = Offered()
-    offered.add(Offer(NgramDrafter(ends)))
-    if choice.drafter == "twin":
+    if is_running:
+        for drafter in DRAFTERS[1:]:
+            offered.refuse(drafter, Notice("drafter.recurrent"))
+    else:
+        offered.add(Offer(NgramDrafter(ends)))
+    if choice.drafter == "twin" and not is_running:
         texts = [
             template.encode([Message("user", question), Message("assistant", answer)]).ids for question, answer in TEXTS
         ]
@@ -148,15 +156,20 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         # Behind the twin, which is made of the matrices that are let go here.
         for _ in pack(model.model):
             checked(Notice("load.reading"))
-    kind = Decoder if is_fast else ReferenceForward
+    kind = Decoder if is_fast else RunningForward if is_running else ReferenceForward
     forward = kind(model.model)
     exact: Width | None = None
-    if choice.exact is not False:
+    if choice.exact is not False and not is_running:
         yield checked(Notice("load.exact"))
         exact = find_width(forward, model.vocabulary, LARGEST_K, device)
     yield checked(Notice("load.measuring"))
-    fast_times, exact_times = step_times(forward, exact, LARGEST_K, device)
-    width, mode_notice = _mode(choice, exact, exact_times)
+    if isinstance(forward, RunningForward):
+        fast, width, mode_notice = WIDTH, WIDTH, Notice("exact.off_recurrent")
+        fast_times = exact_times = running_times(forward, device)
+    else:
+        fast = fast_width(LARGEST_FAST_K)
+        fast_times, exact_times = step_times(forward, exact, LARGEST_K, device)
+        width, mode_notice = _mode(choice, exact, exact_times)
     if twin is not None:
         offered.add(twin_offer(twin, kind(twin.model), cache, device))
     threads = torch.get_num_threads()
@@ -165,7 +178,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     def mode(width: Width, times: StepTimes) -> Mode:
         return Mode(width, times, identity(found.name, device.type, name, forward.kernels, width))
 
-    modes: dict[Literal["exact", "fast"], Mode] = {"fast": mode(fast_width(LARGEST_FAST_K), fast_times)}
+    modes: dict[Literal["exact", "fast"], Mode] = {"fast": mode(fast, fast_times)}
     if exact is not None:
         modes["exact"] = mode(exact, exact_times)
     in_force = modes["exact" if width.exact else "fast"]
@@ -180,7 +193,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         threads=threads,
         drafter=choice.drafter,
         drafters=offered.names,
-        no_drafter=None if offered.find(choice.drafter) else offered.reason(choice.drafter),
+        no_drafter=None if offered.can(choice.drafter) else offered.reason(choice.drafter),
         mode="exact" if width.exact else "fast",
         mode_notice=mode_notice,
         width=width.plain,

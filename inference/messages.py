@@ -67,6 +67,7 @@ ENGLISH: dict[str, str] = {
     "exact.on": "Exact: speculation changes no bit of the answer",
     "exact.off_chosen": "Fast: chosen by you; near ties may fall differently with speculation on and off",
     "exact.off_cost": "Fast: exact mode would cost {percent:.0f} % on this machine",
+    "exact.off_recurrent": "Fast: nothing is drafted for this model, so there is nothing to keep equal",
     "exact.off_rows": "Fast: this machine's kernels give other bits for other row counts",
     # why a reply ended
     "finish.end": "finished",
@@ -187,7 +188,7 @@ ENGLISH: dict[str, str] = {
     "error.quantized": "{model} is quantized with {method}, which cannot be read here; choose a copy that is not "
     "quantized.",
     "error.architecture": "{model} is of the kind {architecture}, which transformers {version} does not know.",
-    "error.recurrent": "{model} keeps a running state between tokens, which this version cannot run; choose "
+    "error.recurrent": "{model} keeps a running state between tokens in a way that cannot be run here; choose "
     "another model.",
     "error.missing_weights": "{model} lacks the weights {names}; download it again.",
     "error.network": "The model hub cannot be reached ({detail}); check the network, or choose a model that is here.",

@@ -105,10 +105,11 @@ class ReferenceForward:
         return mask[None, None]
 
 
-def is_recurrent(config: Any) -> bool:
+def is_recurrent(model: Any) -> bool:
     """Whether some layer keeps a running state that cannot be cut back to an earlier token."""
-    kinds = set(getattr(config, "layer_types", None) or [])
-    return bool(kinds & {"linear_attention", "mamba", "recurrent", "conv"})
+    kinds = set(getattr(model.config.get_text_config(), "layer_types", None) or [])
+    # transformers' own mark has no public name, and not every such model carries it.
+    return bool(getattr(model, "_is_stateful", False) or kinds & {"linear_attention", "mamba", "recurrent", "conv"})
 
 
 def load_text_model(folder: Path, name: str, dtype: torch.dtype, device: torch.device) -> TextModel:
@@ -125,8 +126,6 @@ def load_text_model(folder: Path, name: str, dtype: torch.dtype, device: torch.d
         raise Problem(
             "error.architecture", model=name, architecture=str(error).split("\n")[0], version=transformers.__version__
         ) from None
-    if is_recurrent(config.get_text_config()):
-        raise Problem("error.recurrent", model=name)
     try:
         loader: Any = AutoModelForCausalLM
         model, report = loader.from_pretrained(
@@ -135,7 +134,6 @@ def load_text_model(folder: Path, name: str, dtype: torch.dtype, device: torch.d
             dtype=dtype,
             local_files_only=True,
             use_safetensors=True,
-            attn_implementation="sdpa",
             output_loading_info=True,
         )
     except ValueError as error:

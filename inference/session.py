@@ -273,7 +273,7 @@ class Session:
 
 def _check_k(ready: Ready, control: Control) -> None:
     k, largest = control.speculation.k, ready.loaded.largest_k
-    if k is not None and k > largest:
+    if k is not None and k > largest > 0:
         raise Problem("error.k_too_large", k=k, largest=largest)
 
 

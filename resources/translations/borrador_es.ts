@@ -2,34 +2,85 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="es" sourcelanguage="en">
 <context>
+    <name>Card</name>
+    <message>
+        <source>Drafter</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>no</translation>
+    </message>
+    <message>
+        <source>auto</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Draft length K</source>
+        <translation type="unfinished">Longitud del borrador, K</translation>
+    </message>
+    <message>
+        <source>same text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>same odds (textbook)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rule</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>exact</source>
+        <translation type="unfinished">exacto</translation>
+    </message>
+    <message>
+        <source>fast</source>
+        <translation type="unfinished">rápido</translation>
+    </message>
+    <message>
+        <source>Mode</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>K</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove “{setting}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ChatDialog</name>
     <message>
         <source>Chat settings</source>
-        <translation type="unfinished"></translation>
+        <translation>Ajustes de la conversación</translation>
     </message>
     <message>
         <source>What the model should always keep in mind in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Lo que el modelo debe tener siempre presente en esta conversación</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>Instrucciones del sistema</translation>
     </message>
     <message>
         <source>Keep the seed of the last reply: {seed}</source>
-        <translation type="unfinished"></translation>
+        <translation>Conservar la semilla de la última respuesta: {seed}</translation>
     </message>
     <message>
         <source>Use for new chats, too</source>
-        <translation type="unfinished"></translation>
+        <translation>Usar también en las conversaciones nuevas</translation>
     </message>
     <message>
         <source>New chats begin with these</source>
-        <translation type="unfinished"></translation>
+        <translation>Las conversaciones nuevas empiezan así</translation>
     </message>
     <message>
         <source>Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>Ajuste guardado</translation>
     </message>
 </context>
 <context>
@@ -215,134 +266,161 @@
     </message>
 </context>
 <context>
+    <name>FindBar</name>
+    <message>
+        <source>Find in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous (Shift+Enter)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next (Enter)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close (Escape)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{place} of {count}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Form</name>
     <message>
         <source>0 always takes the likeliest word</source>
-        <translation type="unfinished">0 toma siempre la palabra más probable</translation>
+        <translation>0 toma siempre la palabra más probable</translation>
     </message>
     <message>
         <source>Only the likeliest words that together have this share</source>
-        <translation type="unfinished"></translation>
+        <translation>Solo las palabras más probables que juntas suman esta parte</translation>
     </message>
     <message>
         <source>drawn for each reply</source>
-        <translation type="unfinished">al azar en cada respuesta</translation>
+        <translation>al azar en cada respuesta</translation>
     </message>
     <message>
         <source>Only so many of the likeliest words; 0 for all</source>
-        <translation type="unfinished"></translation>
+        <translation>Solo tantas de las palabras más probables; 0 para todas</translation>
     </message>
     <message>
         <source>Only words with at least this part of the likeliest one&apos;s odds</source>
-        <translation type="unfinished"></translation>
+        <translation>Solo palabras con al menos esta parte de la probabilidad de la primera</translation>
     </message>
     <message>
-        <source>Makes words that came before less likely; 1 is off</source>
-        <translation type="unfinished"></translation>
+        <source>Makes what came before less likely; 1 is off</source>
+        <translation>Hace menos probable lo que ya salió; 1 lo desactiva</translation>
     </message>
     <message>
         <source>Against words that the reply already has; 0 is off</source>
-        <translation type="unfinished"></translation>
+        <translation>Contra las palabras que la respuesta ya tiene; 0 lo desactiva</translation>
     </message>
     <message>
         <source>The same, for each time they came; 0 is off</source>
-        <translation type="unfinished"></translation>
+        <translation>Lo mismo, por cada vez que salieron; 0 lo desactiva</translation>
     </message>
     <message>
         <source>The reply does not end before so many tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>La respuesta no termina antes de tantos tokens</translation>
     </message>
     <message>
         <source>One text a line; \n stands for a line break</source>
-        <translation type="unfinished"></translation>
+        <translation>Un texto por línea; \n vale por un salto de línea</translation>
     </message>
     <message>
         <source>One a line, as text=value, from -1000 to 1000</source>
-        <translation type="unfinished"></translation>
+        <translation>Uno por línea, como texto=valor, de -1000 a 1000</translation>
     </message>
     <message>
         <source>More</source>
-        <translation type="unfinished"></translation>
+        <translation>Más</translation>
     </message>
     <message>
         <source>on</source>
-        <translation type="unfinished"></translation>
+        <translation>sí</translation>
     </message>
     <message>
         <source>off</source>
-        <translation type="unfinished"></translation>
+        <translation>no</translation>
     </message>
     <message>
         <source>low</source>
-        <translation type="unfinished"></translation>
+        <translation>poco</translation>
     </message>
     <message>
         <source>medium</source>
-        <translation type="unfinished"></translation>
+        <translation>medio</translation>
     </message>
     <message>
         <source>high</source>
-        <translation type="unfinished"></translation>
+        <translation>mucho</translation>
     </message>
     <message>
         <source>as the model does</source>
-        <translation type="unfinished"></translation>
+        <translation>como haga el modelo</translation>
     </message>
     <message>
         <source>This model&apos;s template has no switch for thinking</source>
-        <translation type="unfinished"></translation>
+        <translation>La plantilla de este modelo no permite elegir si piensa</translation>
     </message>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished">Temperatura</translation>
+        <translation>Temperatura</translation>
     </message>
     <message>
         <source>Top-p</source>
-        <translation type="unfinished">Top-p</translation>
+        <translation>Top-p</translation>
     </message>
     <message>
         <source>Seed</source>
-        <translation type="unfinished">Semilla</translation>
+        <translation>Semilla</translation>
     </message>
     <message>
         <source>Longest reply, in tokens</source>
-        <translation type="unfinished">Respuesta más larga, en tokens</translation>
+        <translation>Respuesta más larga, en tokens</translation>
     </message>
     <message>
         <source>Thinking</source>
-        <translation type="unfinished"></translation>
+        <translation>Pensamiento</translation>
     </message>
     <message>
         <source>Top-k</source>
-        <translation type="unfinished"></translation>
+        <translation>Top-k</translation>
     </message>
     <message>
         <source>Min-p</source>
-        <translation type="unfinished"></translation>
+        <translation>Min-p</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
-        <translation type="unfinished"></translation>
+        <translation>Penalización por repetición</translation>
     </message>
     <message>
         <source>Presence penalty</source>
-        <translation type="unfinished"></translation>
+        <translation>Penalización por presencia</translation>
     </message>
     <message>
         <source>Frequency penalty</source>
-        <translation type="unfinished"></translation>
+        <translation>Penalización por frecuencia</translation>
     </message>
     <message>
         <source>Shortest reply, in tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>Respuesta más corta, en tokens</translation>
     </message>
     <message>
         <source>End the reply at</source>
-        <translation type="unfinished"></translation>
+        <translation>Terminar la respuesta en</translation>
     </message>
     <message>
         <source>Change the odds of</source>
-        <translation type="unfinished"></translation>
+        <translation>Cambiar la probabilidad de</translation>
     </message>
 </context>
 <context>
@@ -569,87 +647,87 @@
     <name>PresetBar</name>
     <message>
         <source>Preset</source>
-        <translation type="unfinished"></translation>
+        <translation>Ajuste guardado</translation>
     </message>
     <message>
         <source>none</source>
-        <translation type="unfinished"></translation>
+        <translation>ninguno</translation>
     </message>
     <message>
         <source>Presets</source>
-        <translation type="unfinished"></translation>
+        <translation>Ajustes guardados</translation>
     </message>
     <message>
         <source>Save as preset…</source>
-        <translation type="unfinished"></translation>
+        <translation>Guardar con un nombre…</translation>
     </message>
     <message>
         <source>Remove this preset</source>
-        <translation type="unfinished"></translation>
+        <translation>Quitar este</translation>
     </message>
     <message>
         <source>Export presets…</source>
-        <translation type="unfinished"></translation>
+        <translation>Exportar ajustes guardados…</translation>
     </message>
     <message>
         <source>Import presets…</source>
-        <translation type="unfinished"></translation>
+        <translation>Importar ajustes guardados…</translation>
     </message>
     <message>
         <source>Kept as “{name}”.</source>
-        <translation type="unfinished"></translation>
+        <translation>Guardado como «{name}».</translation>
     </message>
     <message>
         <source>“{name}” is removed; its values are still in the fields.</source>
-        <translation type="unfinished"></translation>
+        <translation>«{name}» se ha quitado; sus valores siguen en los campos.</translation>
     </message>
     <message>
         <source>{file} cannot be written: {detail}.</source>
-        <translation type="unfinished">No se puede escribir {file}: {detail}.</translation>
+        <translation>No se puede escribir {file}: {detail}.</translation>
     </message>
     <message>
         <source>Exported to {file}.</source>
-        <translation type="unfinished">Exportado a {file}.</translation>
+        <translation>Exportado a {file}.</translation>
     </message>
     <message>
         <source>{file} holds no presets of Borrador.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} no contiene ajustes guardados de Borrador.</translation>
     </message>
     <message>
         <source>{file} was written by a newer Borrador; update, then import it.</source>
-        <translation type="unfinished">{file} es de un Borrador más nuevo; actualiza y luego impórtalo.</translation>
+        <translation>{file} es de un Borrador más nuevo; actualiza y luego impórtalo.</translation>
     </message>
     <message>
         <source>{file} cannot be read: {detail}.</source>
-        <translation type="unfinished">No se puede leer {file}: {detail}.</translation>
+        <translation>No se puede leer {file}: {detail}.</translation>
     </message>
     <message>
-        <source>{count} presets came in.</source>
+        <source>Presets that came in: {count}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>As for new chats</source>
-        <translation type="unfinished"></translation>
+        <translation>Como en las conversaciones nuevas</translation>
     </message>
     <message>
         <source>Save as preset</source>
-        <translation type="unfinished"></translation>
+        <translation>Guardar con un nombre</translation>
     </message>
     <message>
         <source>Name of the preset:</source>
-        <translation type="unfinished"></translation>
+        <translation>Nombre:</translation>
     </message>
     <message>
         <source>Export presets</source>
-        <translation type="unfinished"></translation>
+        <translation>Exportar ajustes guardados</translation>
     </message>
     <message>
         <source>Import presets</source>
-        <translation type="unfinished"></translation>
+        <translation>Importar ajustes guardados</translation>
     </message>
     <message>
         <source>All files (*)</source>
-        <translation type="unfinished">Todos los archivos (*)</translation>
+        <translation>Todos los archivos (*)</translation>
     </message>
 </context>
 <context>
@@ -676,11 +754,86 @@
     </message>
     <message>
         <source>Chats without settings of their own</source>
-        <translation type="unfinished"></translation>
+        <translation>Conversaciones sin ajustes propios</translation>
     </message>
     <message>
         <source>Speculation keeps</source>
         <translation>La especulación conserva</translation>
+    </message>
+</context>
+<context>
+    <name>Setup</name>
+    <message>
+        <source>Prompts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Twelve kinds</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From a file…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What all settings should answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add a setting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Run</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Twelve prompts of twelve kinds: poem, code, translation, summary and more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Asked behind the messages of the chat, as long as the question stays as it is.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A text file with a prompt a line, or JSON lines with category and turns.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>File with prompts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prompts (*.txt *.jsonl);;All files (*)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} prompts from {file}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Repeats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens at most</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>Temperatura</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>Semilla</translation>
     </message>
 </context>
 <context>
@@ -806,14 +959,6 @@
         <source>Go to the latest text</source>
         <translation>Ir al texto más reciente</translation>
     </message>
-    <message>
-        <source>interrupted</source>
-        <translation>interrumpida</translation>
-    </message>
-    <message>
-        <source>{count} more characters are sent but not shown</source>
-        <translation>Se envían {count} caracteres más que no se muestran</translation>
-    </message>
 </context>
 <context>
     <name>Welcome</name>
@@ -911,12 +1056,179 @@
         <translation>Mostrar {count} caracteres más</translation>
     </message>
     <message>
+        <source>Thinking</source>
+        <translation>Pensamiento</translation>
+    </message>
+    <message>
+        <source>Thought</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thought for {seconds:.1f} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thought for {seconds:.0f} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Older version (Alt+Left)</source>
         <translation>Versión anterior (Alt+Izquierda)</translation>
     </message>
     <message>
         <source>Newer version (Alt+Right)</source>
         <translation>Versión siguiente (Alt+Derecha)</translation>
+    </message>
+    <message>
+        <source>Copy this code</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} more characters are sent but not shown</source>
+        <translation type="unfinished">Se envían {count} caracteres más que no se muestran</translation>
+    </message>
+    <message>
+        <source>The reply ended while the model was still thinking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>interrupted</source>
+        <translation type="unfinished">interrumpida</translation>
+    </message>
+    <message>
+        <source>Show or hide what the model thought</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>compare</name>
+    <message>
+        <source>exact</source>
+        <translation type="unfinished">exacto</translation>
+    </message>
+    <message>
+        <source>fast</source>
+        <translation type="unfinished">rápido</translation>
+    </message>
+    <message>
+        <source>Off, {mode}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>K auto</source>
+        <translation type="unfinished">K auto</translation>
+    </message>
+    <message>
+        <source>textbook rule</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>ninguno</translation>
+    </message>
+    <message>
+        <source>self-draft</source>
+        <translation type="unfinished">autoborrador</translation>
+    </message>
+    <message>
+        <source>look-up in the chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>look-up and self-draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>automatic</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>poem</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>story</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>letter</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>code</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>translation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>summary</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>rewriting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>extraction</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>arithmetic</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>list</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>from a text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{setting}: identical to “{reference}” in {identical} of {prompts}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{setting}: not the same in every repeat, {identical} of {prompts}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{setting}: identical to “{reference}” in {identical} of {prompts} only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>First difference in prompt {prompt}, token {token}: {mine} instead of {theirs}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>logit gap {gap:.3f}, in its own pass {own:.3f}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The textbook rule keeps the odds, not the text.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A near tie: rounding tips it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A near tie, but exact mode should leave none to chance.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No near tie: something else than rounding chose this token.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the end</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1002,6 +1314,29 @@
     <message>
         <source>The history had a problem ({detail}); it is tried again every second.</source>
         <translation>El historial ha tenido un problema ({detail}); se vuelve a intentar cada segundo.</translation>
+    </message>
+</context>
+<context>
+    <name>links</name>
+    <message>
+        <source>Open a link</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open this address outside Borrador? The model wrote it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy address</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">Cancelar</translation>
     </message>
 </context>
 <context>
@@ -1103,15 +1438,15 @@
     <name>presets</name>
     <message>
         <source>Balanced</source>
-        <translation type="unfinished"></translation>
+        <translation>Equilibrado</translation>
     </message>
     <message>
         <source>Precise</source>
-        <translation type="unfinished"></translation>
+        <translation>Preciso</translation>
     </message>
     <message>
         <source>Free</source>
-        <translation type="unfinished"></translation>
+        <translation>Libre</translation>
     </message>
 </context>
 <context>
@@ -1204,6 +1539,22 @@
         <translation>Comprobando {file}</translation>
     </message>
     <message>
+        <source>Converting: {done_m:.0f} of {total_m:.0f} million weights</source>
+        <translation>Convirtiendo: {done_m:.0f} de {total_m:.0f} millones de pesos</translation>
+    </message>
+    <message>
+        <source>Writing {model} as safetensors</source>
+        <translation>Escribiendo {model} como safetensors</translation>
+    </message>
+    <message>
+        <source>Checking the weights of {model}</source>
+        <translation>Comprobando los pesos de {model}</translation>
+    </message>
+    <message>
+        <source>Waiting for another Borrador that is importing {model}</source>
+        <translation>Esperando a otro Borrador que está importando {model}</translation>
+    </message>
+    <message>
         <source>The line broke; trying again in {seconds} s</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1248,6 +1599,10 @@
         <translation>este modelo no tiene matrices de las que hacer una copia de 3 bits</translation>
     </message>
     <message>
+        <source>it was not made when the model was loaded</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>the 3-bit copy could not be made: {detail}</source>
         <translation>no se pudo hacer la copia de 3 bits: {detail}</translation>
     </message>
@@ -1262,6 +1617,10 @@
     <message>
         <source>Fast: exact mode would cost {percent:.0f} % on this machine</source>
         <translation>Rápido: el modo exacto costaría un {percent:.0f} % en este equipo</translation>
+    </message>
+    <message>
+        <source>Fast: nothing is drafted for this model, so there is nothing to keep equal</source>
+        <translation>Rápido: para este modelo no se borronea nada, así que no hay nada que mantener igual</translation>
     </message>
     <message>
         <source>Fast: this machine&apos;s kernels give other bits for other row counts</source>
@@ -1404,10 +1763,6 @@
         <translation>{model} no contiene un modelo de lenguaje: {detail}.</translation>
     </message>
     <message>
-        <source>{model} is not complete: {files}. Download it again.</source>
-        <translation>{model} no está completo: {files}. Descárgalo de nuevo.</translation>
-    </message>
-    <message>
         <source>{model} holds pickle weights only ({files}); choose a copy with safetensors.</source>
         <translation>{model} solo contiene pesos en pickle ({files}); elige una copia con safetensors.</translation>
     </message>
@@ -1422,6 +1777,26 @@
     <message>
         <source>{model} is quantized with {method}, which cannot be read here; choose a copy that is not quantized.</source>
         <translation>{model} está cuantizado con {method}, que aquí no se puede leer; elige una copia sin cuantizar.</translation>
+    </message>
+    <message>
+        <source>{model} keeps a running state between tokens in a way that cannot be run here; choose another model.</source>
+        <translation>{model} lleva un estado continuo entre tokens de un modo que aquí no se puede ejecutar; elige otro modelo.</translation>
+    </message>
+    <message>
+        <source>{model} holds weights that its config.json has no place for ({names}); fetch it again.</source>
+        <translation>{model} contiene pesos para los que su config.json no tiene sitio ({names}); descárgalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>{model} and its config.json do not fit together: {detail}; fetch it again.</source>
+        <translation>{model} y su config.json no encajan: {detail}; descárgalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>{model} has rotary settings that transformers {version} does not support ({detail}); choose another model.</source>
+        <translation>{model} tiene ajustes rotatorios que transformers {version} no admite ({detail}); elige otro modelo.</translation>
+    </message>
+    <message>
+        <source>{model} needs a library that is not installed ({detail}); choose another model.</source>
+        <translation>{model} necesita una biblioteca que no está instalada ({detail}); elige otro modelo.</translation>
     </message>
     <message>
         <source>{model} wants you signed in and its licence accepted at {page}; then put your token into the settings, or set HF_TOKEN.</source>
@@ -1480,8 +1855,12 @@
         <translation>{model} es de la clase {architecture}, que transformers {version} no conoce.</translation>
     </message>
     <message>
-        <source>{model} keeps a running state between tokens, which this version cannot run; choose another model.</source>
-        <translation>{model} lleva un estado continuo entre tokens, que esta versión no puede ejecutar; elige otro modelo.</translation>
+        <source>{model} is not complete ({files} is missing or damaged); download it again.</source>
+        <translation>{model} no está completo ({files} falta o está dañado); descárgalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>{model} cannot be read: {detail}; download it again.</source>
+        <translation>{model} no se puede leer: {detail}; descárgalo de nuevo.</translation>
     </message>
     <message>
         <source>{model} lacks the weights {names}; download it again.</source>
@@ -1524,8 +1903,32 @@
         <translation>{model} contiene dos juegos de pesos que no coinciden ({one}, {other}); quita uno de ellos.</translation>
     </message>
     <message>
+        <source>{model} mixes files of different copies ({one} and {other} disagree); download it again.</source>
+        <translation>{model} mezcla archivos de copias distintas ({one} y {other} no concuerdan); descárgalo de nuevo.</translation>
+    </message>
+    <message>
         <source>{model} lacks {files} on the hub itself; choose another copy.</source>
         <translation>A {model} le falta {files} en el propio repositorio; elige otra copia.</translation>
+    </message>
+    <message>
+        <source>{model} is a set of {count} files, which cannot be imported; join them first with llama-gguf-split --merge, or choose a single file.</source>
+        <translation>{model} es un conjunto de {count} archivos, que no se puede importar; únelos antes con llama-gguf-split --merge o elige un archivo único.</translation>
+    </message>
+    <message>
+        <source>{model} cannot be imported: {detail}; choose a copy with safetensors.</source>
+        <translation>{model} no se puede importar: {detail}; elige una copia con safetensors.</translation>
+    </message>
+    <message>
+        <source>{file} of {model} holds more than weights, or is damaged, so it was not opened; choose a copy with safetensors.</source>
+        <translation>{file} de {model} contiene algo más que pesos o está dañado, así que no se ha abierto; elige una copia con safetensors.</translation>
+    </message>
+    <message>
+        <source>{model} is damaged: {tensor} holds values that are no numbers; fetch it again.</source>
+        <translation>{model} está dañado: {tensor} contiene valores que no son números; descárgalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>Importing {model} needs about {needed_gb:.1f} GB of memory, and {free_gb:.1f} GB are free; close other programs, or choose a smaller model.</source>
+        <translation>Importar {model} necesita unos {needed_gb:.1f} GB de memoria y hay {free_gb:.1f} GB libres; cierra otros programas o elige un modelo más pequeño.</translation>
     </message>
     <message>
         <source>Loading was stopped; what has been fetched is kept.</source>
