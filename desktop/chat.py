@@ -15,9 +15,10 @@ from inference.settings import Control
 if TYPE_CHECKING:
     from desktop.conversation import Conversation, Turn
     from desktop.history.history import History
+    from desktop.settings.chat_settings import ChatSettings
     from desktop.worker import Worker
     from inference.events import Event
-    from inference.settings import ModelChoice, Sampling, Speculation
+    from inference.settings import ModelChoice, Speculation
 
 
 class Chat(QObject):
@@ -80,12 +81,12 @@ class Chat(QObject):
         """Let the last reply go on where it ended; `write` has it written."""
         self.conversation.go_on()
 
-    def write(self, speculation: Speculation, sampling: Sampling, max_new_tokens: int) -> None:
-        """Have the last reply written."""
+    def write(self, speculation: Speculation, usual: ChatSettings) -> None:
+        """Have the last reply written; ``usual`` are the settings of a chat that has none of its own."""
         self.is_stopping = False
         self.control = Control(speculation)
         identity = self.model.identity if self.model else ""
-        request = self.conversation.request(sampling, max_new_tokens, speculation, identity)
+        request = self.conversation.request(usual, speculation, identity)
         self._history.keep(self.conversation, is_asked=True)
         self._worker.reply(request, self.control)
         self.state_changed.emit()

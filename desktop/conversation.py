@@ -12,6 +12,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from desktop.reply import Manner, Reply
+from desktop.settings.chat_settings import ChatSettings
 from inference.events import Failed, Finished, Prefill, Round, Started
 from inference.settings import Message, Request
 
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
     from inference.events import Event
-    from inference.settings import Sampling, Speculation
+    from inference.settings import Speculation
+
+LONGEST_NOTED = 2_000
+"""So much of a system prompt is noted with each reply."""
 
 
 @dataclass(slots=True, eq=False)
@@ -58,6 +62,7 @@ class Conversation:
     """``turns`` is what is shown, oldest first. Reply numbers are never used twice in one run of the program.
 
     ``new_id`` gives the ids that a store knows the messages by; ``new_number`` the numbers that events carry.
+    ``settings`` is None where those for new chats hold.
     """
 
     def __init__(self, new_id: Callable[[], int] | None = None, new_number: Callable[[], int] | None = None) -> None:
@@ -66,6 +71,7 @@ class Conversation:
         self.shown: Question | None = None
         self.id = 0
         self.system = ""
+        self.settings: ChatSettings | None = None
         self._new_id = new_id or count(1).__next__
         self._new_number = new_number or count(1).__next__
         self._changed: dict[int, Question | Reply] = {}
@@ -134,16 +140,17 @@ class Conversation:
 
     def clear(self) -> None:
         """Begin a new chat."""
-        self.turns, self.first, self.shown, self.id, self.system = [], [], None, 0, ""
+        self.turns, self.first, self.shown, self.id, self.system, self.settings = [], [], None, 0, "", None
         self._changed = {}
 
     # What the engine does
 
     def request(
-        self, sampling: Sampling, max_new_tokens: int, speculation: Speculation | None = None, identity: str = ""
+        self, usual: ChatSettings | None = None, speculation: Speculation | None = None, identity: str = ""
     ) -> Request:
         """What the engine needs to write the last reply, and the reply's note of it.
 
+        ``usual`` are the settings of a chat that has none of its own.
         A turn without a reply (failed, or stopped at once) is left out together with its question, so that roles
         alternate and no empty message reaches the template. A reply that goes on is the request's last message. Token
         ids are sent along only for a model of ``identity``, or where it is not given.
@@ -156,8 +163,10 @@ class Conversation:
         messages.append(Message("user", last.question))
         if last.reply.goes_on:
             messages.append(_answer(last.reply, identity))
-        last.reply.manner = Manner(sampling, max_new_tokens, speculation)
-        return Request(last.reply.turn, tuple(messages), sampling, max_new_tokens)
+        how = self.settings or usual or ChatSettings()
+        system = self.system if len(self.system) <= LONGEST_NOTED else self.system[:LONGEST_NOTED] + "…"
+        last.reply.manner = Manner(how.sampling, how.max_new_tokens, speculation, how.stop, how.thinking, system)
+        return Request(last.reply.turn, tuple(messages), how.sampling, how.max_new_tokens, how.stop)
 
     def record(self, event: Event) -> bool:
         """Take in an event of a reply; False for one that belongs to a reply that is no longer awaited."""

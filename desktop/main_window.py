@@ -130,9 +130,10 @@ class MainWindow(QMainWindow):
                 self.transcript.show_question(new.question, new)
                 self.transcript.follow()
             self._write(new)
-            if self._preferences.sampling.temperature == 0:
+            how = (conversation.settings or self._preferences.usual).sampling
+            if how.temperature == 0:
                 self.notice.say(self.tr("At temperature 0 the same reply comes again; raise it in the settings."))
-            elif self._preferences.sampling.seed is not None:
+            elif how.seed is not None:
                 self.notice.say(self.tr("With a fixed seed the same reply comes again; empty it in the settings."))
 
     def go_on(self) -> None:
@@ -206,7 +207,7 @@ class MainWindow(QMainWindow):
         self.transcript.begin_reply(turn.reply, turn)
         self.panel.show_reply(turn.reply)
         speculation = replace(self.header.speculation, rule=self._preferences.rule)
-        self.chat.write(speculation, self._preferences.sampling, self._preferences.max_new_tokens)
+        self.chat.write(speculation, self._preferences.usual)
         self.sidebar.show_open(self.chat.conversation.id)
 
     def _leave(self) -> None:
@@ -272,7 +273,7 @@ class MainWindow(QMainWindow):
         self.composer.setFocus()
 
     def _show_settings(self) -> None:
-        dialog = SettingsDialog(self._preferences, self)
+        dialog = SettingsDialog(self._preferences, self._settings, self)
         dialog.accepted.connect(lambda: self._on_preferences(dialog.chosen()))
         dialog.open()
 

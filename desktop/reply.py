@@ -37,6 +37,9 @@ class Manner:
     sampling: Sampling
     max_new_tokens: int
     speculation: Speculation | None = None
+    stop: tuple[str, ...] = ()
+    thinking: str = ""
+    system: str = ""
 
 
 @dataclass(slots=True, eq=False)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _FORM = (str, str, float, str)
 BIN_SECONDS = 30 * 24 * 3600.0
+LONGEST_RECALLED = 20_000
+"""A question of more characters is not offered to be asked again."""
 
 
 class Unavailable(Exception):
@@ -51,6 +53,7 @@ class Store:
         self._now = now
         self._waiting: dict[tuple[str, int], Record] = {}
         self._going: dict[tuple[str, int], None] = {}
+        self._notes: dict[str, str] = {}
         self._connection: sqlite3.Connection | None = None
         self._is_writable = False
         self._take(open_history(folder))
@@ -123,6 +126,28 @@ class Store:
         """Chats whose title or messages hold all of ``words``, those with the newest hits first. Raises Unavailable."""
         hits = self._tried(lambda: finding.found(self.connection, words, limit))
         return [hit for hit in hits if hit.chat in self.chats and self.chats[hit.chat].binned is None]
+
+    def newest_questions(self, limit: int) -> list[str]:
+        """What the user asked last, newest first, but for chats in the bin. Raises Unavailable."""
+        query = "SELECT chat, text FROM message WHERE role = 'user' AND length(text) < ? ORDER BY id DESC LIMIT ?"
+        rows = self._tried(lambda: self.connection.execute(query, (LONGEST_RECALLED, limit)).fetchall())
+        here = self.chats
+        return [str(text) for chat, text in rows if chat in here and here[chat].binned is None]
+
+    def note(self, name: str, value: str) -> None:
+        """Keep a text of the program's own beside the chats, if that is possible now."""
+        self._notes[name] = value
+        if self._connection is not None and self._is_writable:
+            with suppress(*FAULTS):
+                self._connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
+
+    def noted(self, name: str) -> str:
+        """The text that was kept under this name, or an empty one."""
+        if name not in self._notes and self._connection is not None:
+            with suppress(*FAULTS):
+                row = self._connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+                self._notes[name] = str(row[0]) if row else ""
+        return self._notes.get(name, "")
 
     # The file
 

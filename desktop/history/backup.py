@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.history.copying import read_all, writing
 from desktop.history.opening import BACKUPS, connect, forgiving, stamp
-from desktop.history.schema import WITHOUT_INDEX, bring_up_to_date, version_of
+from desktop.history.schema import bring_up_to_date, version_of
 from desktop.history.trouble import FAULTS, Damaged, Trouble, kind_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def saved(store: Store, goal: Path) -> Iterator[int]:
         with closing(_snapshot(store)) as source, closing(sqlite3.connect(part, isolation_level=None)) as target:
             target.execute("PRAGMA journal_mode = OFF")
             target.execute("PRAGMA synchronous = OFF")
-            bring_up_to_date(target, WITHOUT_INDEX)
+            bring_up_to_date(target, with_index=False)
             yield from writing(target, read_all(source))
             target.execute("PRAGMA synchronous = FULL")
             target.execute("PRAGMA journal_mode = DELETE")

@@ -87,7 +87,8 @@ def to_record(kind: type[Record], row: Mapping[str, Any]) -> Record | None:
         if not (_are(row, (int, type(None)), "shown", "folder") and _are(row, (int, float, type(None)), "binned")):
             return None
         flags = {name: bool(row[name]) for name in ("is_named", "is_pinned", "is_archived") if name in row}
-        return ChatRecord(**{**row, "system": str(row.get("system", "")), **flags})
+        words = {name: _text(row[name]) for name in ("system", "settings", "draft") if name in row}
+        return ChatRecord(**{**row, **words, **flags})
     if not (_are(row, whole, "chat") and _are(row, (str,), "text", "details") and _are(row, number, "created")):
         return None
     if not _are(row, (int, type(None)), "parent", "shown"):
@@ -95,6 +96,10 @@ def to_record(kind: type[Record], row: Mapping[str, Any]) -> Record | None:
     if row.get("role") not in ROLES or row.get("state") not in STATES:
         return None
     return MessageRecord(**row)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _are(row: Mapping[str, Any], types: tuple[type, ...], *names: str) -> bool:

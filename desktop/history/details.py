@@ -7,8 +7,9 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from desktop.reply import Manner
+from desktop.settings.chat_settings import sampling_from
 from inference.events import Bits, Finished, Notice, Problem, Statistics
-from inference.settings import Sampling, Speculation
+from inference.settings import Speculation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,12 +88,19 @@ def _to_notice(known: dict[str, Any]) -> Notice:
 
 
 def _to_manner(known: dict[str, Any]) -> Manner:
-    speculation = known.get("speculation")
     return Manner(
-        Sampling(**known["sampling"]),
+        sampling_from(known["sampling"]),
         int(known["max_new_tokens"]),
-        Speculation(**speculation) if speculation else None,
+        _tried(_to_speculation, known.get("speculation")),
+        tuple(str(one) for one in _list(known.get("stop"))),
+        str(known.get("thinking", "")),
+        str(known.get("system", "")),
     )
+
+
+def _to_speculation(known: dict[str, Any]) -> Speculation:
+    names = {field.name for field in fields(Speculation)}
+    return Speculation(**{name: value for name, value in known.items() if name in names})
 
 
 def _tried(make: Callable[[dict[str, Any]], T], known: Any) -> T | None:

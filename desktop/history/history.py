@@ -6,17 +6,22 @@ is made, a little at a time. Knows no widgets and no engine.
 
 from __future__ import annotations
 
+import json
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from desktop.conversation import Conversation
+from desktop.conversation import Conversation, Question
 from desktop.history.backup import Copying, is_daily_due
+from desktop.history.details import parsed
 from desktop.history.records import ChatRecord, FolderRecord
 from desktop.history.trees import nodes_of, record_of
 from desktop.plain_text import storable
+from desktop.settings.chat_settings import as_object, from_object, from_text, to_text
+from desktop.store import Unavailable
 from desktop.titles import title_of
 
 if TYPE_CHECKING:
@@ -31,6 +36,8 @@ SHARE_OF_TIME = 20
 """Storing a growing reply may take at most one part in so many of the window's time."""
 RETRY_MS = 1000
 BEFORE_DAILY_MS = 20_000
+NEW_CHAT = "new_chat"
+MOST_PROMPTS = 200
 
 
 class History(QObject):
@@ -67,8 +74,10 @@ class History(QObject):
         records = self.store.messages(chat)
         known = {record.id for record in records}
         conversation.id = chat
-        conversation.system = self.store.chats[chat].system
-        conversation.grow(nodes_of(records), self.store.chats[chat].shown, known)
+        record = self.store.chats[chat]
+        conversation.system = record.system
+        conversation.settings = from_text(record.settings) if record.settings else None
+        conversation.grow(nodes_of(records), record.shown, known)
         return conversation
 
     def keep(self, conversation: Conversation, *, is_lasting: bool = True, is_asked: bool = False) -> None:
@@ -85,7 +94,7 @@ class History(QObject):
         first = conversation.first[0]
         if before is None:
             conversation.id = self.store.new_id()
-            before = ChatRecord(conversation.id, title_of(first.text), now, now, system=conversation.system)
+            before = ChatRecord(conversation.id, title_of(first.text), now, now)
             is_new = True
         else:
             is_new = False
@@ -93,7 +102,15 @@ class History(QObject):
         if not title and not before.is_named:
             title = title_of(first.text, conversation.turns[0].reply.text)
         shown = conversation.shown.id if conversation.shown else None
-        after = replace(before, shown=shown, title=title, changed=now if is_asked else before.changed)
+        settings = to_text(conversation.settings) if conversation.settings else ""
+        after = replace(
+            before,
+            shown=shown,
+            title=title,
+            changed=now if is_asked else before.changed,
+            system=storable(conversation.system),
+            settings=settings,
+        )
         records = [record_of(node, conversation.id) for node in conversation.take_changes()]
         if after != before or is_new:
             self.store.put(after, *records, is_lasting=is_lasting)
@@ -112,7 +129,7 @@ class History(QObject):
         """A new chat with what is shown of this one, up to and with this turn."""
         title = self.store.chats[conversation.id].title if conversation.id in self.store.chats else ""
         copy = self.blank()
-        copy.system = conversation.system
+        copy.system, copy.settings = conversation.system, conversation.settings
         for turn in conversation.turns:
             copy.repeat(turn)
             if turn is last:
@@ -120,6 +137,45 @@ class History(QObject):
         self.keep(copy, is_asked=True)
         self.change(copy.id, title=title)
         return copy
+
+    # What is not sent yet
+
+    def draft(self, chat: int) -> str:
+        """What was being written in a chat."""
+        return self.store.chats[chat].draft if chat in self.store.chats else ""
+
+    def keep_draft(self, chat: int, text: str) -> None:
+        """Keep what is being written in a chat."""
+        record = self.store.chats.get(chat)
+        if record is not None and record.draft != storable(text):
+            self.store.put(replace(record, draft=storable(text)), is_lasting=False)
+            self._settle()
+
+    def recall_new_chat(self, conversation: Conversation) -> str:
+        """Give a blank conversation the settings that the last one had; what was being written in it."""
+        known = parsed(self.store.noted(NEW_CHAT))
+        settings = known.get("settings")
+        conversation.system = str(known.get("system", ""))
+        conversation.settings = from_object(settings) if isinstance(settings, dict) else None
+        return str(known.get("draft", ""))
+
+    def keep_new_chat(self, conversation: Conversation | None, draft: str) -> None:
+        """Keep what is known of a conversation in which nothing has been asked yet; None where there is none."""
+        known: dict[str, object] = {"draft": storable(draft)}
+        if conversation is not None:
+            known["system"] = storable(conversation.system)
+            known["settings"] = as_object(conversation.settings) if conversation.settings else None
+        text = json.dumps({name: value for name, value in known.items() if value not in ("", None)})
+        if text != (self.store.noted(NEW_CHAT) or "{}"):
+            self.store.note(NEW_CHAT, text)
+
+    def prompts(self, conversation: Conversation, limit: int = MOST_PROMPTS) -> list[str]:
+        """What the user asked, newest first: in this conversation, then elsewhere; none twice."""
+        own = [node for node in conversation.nodes() if isinstance(node, Question)]
+        texts = [node.text for node in sorted(own, key=lambda node: node.id, reverse=True)]
+        with suppress(Unavailable):
+            texts += self.store.newest_questions(limit)
+        return list(dict.fromkeys(text for text in texts if text.strip()))[:limit]
 
     # Chats and folders
 

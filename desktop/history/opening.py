@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from desktop.history import salvage
 from desktop.history.copying import read_all, write_all
-from desktop.history.schema import NEWEST, bring_up_to_date, version_of
+from desktop.history.schema import NEWEST, bring_up_to_date, lacks_index, version_of
 from desktop.history.trouble import FAULTS, Damaged, Trouble, kind_of
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def open_history(folder: Path, *, is_retry: bool = False) -> Opened:
         connection.close()
         return _beside_newer(folder, version)
     try:
-        if version < NEWEST:
-            if version:
+        if version < NEWEST or lacks_index(connection):
+            if 0 < version < NEWEST:
                 back_up(connection, folder, f"before-version-{NEWEST}-from-{version}")
             bring_up_to_date(connection)
         _take_in(connection, folder)

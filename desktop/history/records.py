@@ -18,7 +18,8 @@ ROLES: tuple[str, ...] = get_args(Role)
 class ChatRecord:
     """A chat. ``shown`` is the first question on the page; ``binned`` the time it was put into the bin.
 
-    ``is_named`` says that a person gave the title.
+    ``is_named`` says that a person gave the title. ``settings`` is JSON, empty where the usual ones hold; ``draft`` is
+    what is being written and has not been sent.
     """
 
     table: ClassVar[str] = "chat"
@@ -33,6 +34,8 @@ class ChatRecord:
     is_archived: bool = False
     folder: int | None = None
     binned: float | None = None
+    settings: str = ""
+    draft: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,12 @@ _SEARCH = (
     "CREATE TRIGGER text_gone AFTER DELETE ON message WHEN old.state <> 'writing' BEGIN"
     " INSERT INTO message_index (message_index, rowid, text) VALUES ('delete', old.id, old.text); END",
 )
-STEPS: tuple[tuple[str, ...], ...] = (_FIRST, _ORDER, _SEARCH)
+_WRITING = (
+    "ALTER TABLE chat ADD COLUMN settings TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE chat ADD COLUMN draft TEXT NOT NULL DEFAULT ''",
+)
+STEPS: tuple[tuple[str, ...], ...] = (_FIRST, _ORDER, _SEARCH, _WRITING)
 NEWEST = len(STEPS)
-WITHOUT_INDEX = 2
-"""The newest version whose files hold no index for searching; copies are of this one, and half as large."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -75,12 +77,21 @@ def version_of(connection: sqlite3.Connection) -> int:
     return version if row is not None and row[0] == str(version) and version > 0 else -1
 
 
-def bring_up_to_date(connection: sqlite3.Connection, newest: int = NEWEST) -> None:
+def lacks_index(connection: sqlite3.Connection) -> bool:
+    """Whether chats cannot be searched: so are copies, which are half as large without the index."""
+    row = connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'message_index'").fetchone()
+    return bool(row[0] == 0)
+
+
+def bring_up_to_date(connection: sqlite3.Connection, newest: int = NEWEST, *, with_index: bool = True) -> None:
     """Run the steps that are missing, in one transaction; running it again changes nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-        for step in STEPS[version:newest]:
+        steps = [step for step in STEPS[version:newest] if step is not _SEARCH]
+        if with_index and newest > STEPS.index(_SEARCH) and lacks_index(connection):
+            steps.append(_SEARCH)
+        for step in steps:
             for statement in step:
                 connection.execute(statement)
         if version < newest:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from inference.events import Problem
-from inference.settings import RULES, Sampling
+from desktop.settings.chat_settings import ChatSettings, from_object, from_text, to_text
+from inference.settings import RULES
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings
@@ -16,11 +16,10 @@ SMALLEST_TEXT, LARGEST_TEXT = 80, 200
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Text size in percent; how replies are sampled and drafts verified; the longest reply in tokens."""
+    """Text size in percent; how replies are asked for where a chat does not say; what speculation keeps."""
 
     text_size: int = 100
-    sampling: Sampling = field(default_factory=Sampling)
-    max_new_tokens: int = 1024
+    usual: ChatSettings = field(default_factory=ChatSettings)
     rule: str = RULES[0]
 
     @property
@@ -31,40 +30,33 @@ class Preferences:
 
 def read(settings: QSettings) -> Preferences:
     """The stored preferences."""
-    usual = Preferences()
-    size = _whole(settings, "text_size", usual.text_size)
-    tokens = _whole(settings, "max_new_tokens", usual.max_new_tokens)
-    seed = _whole(settings, "seed", -1)
-    try:
-        sampling = Sampling(
-            temperature=_number(settings, "temperature", usual.sampling.temperature),
-            top_p=_number(settings, "top_p", usual.sampling.top_p),
-            seed=seed if seed >= 0 else None,
-        )
-    except Problem:
-        sampling = usual.sampling
-    rule = str(settings.value("rule", usual.rule))
+    plain = Preferences()
+    size = _whole(settings, "text_size", plain.text_size)
+    usual = str(settings.value("usual", ""))
+    rule = str(settings.value("rule", plain.rule))
     return Preferences(
         min(LARGEST_TEXT, max(SMALLEST_TEXT, size)),
-        sampling,
-        tokens if tokens > 0 else usual.max_new_tokens,
-        rule if rule in RULES else usual.rule,
+        from_text(usual) if usual else _from_first_version(settings),
+        rule if rule in RULES else plain.rule,
     )
 
 
 def write(settings: QSettings, preferences: Preferences) -> None:
     """Store the preferences."""
-    sampling = preferences.sampling
-    for name, value in (
-        ("text_size", preferences.text_size),
-        ("max_new_tokens", preferences.max_new_tokens),
-        ("temperature", sampling.temperature),
-        ("top_p", sampling.top_p),
-        ("rule", preferences.rule),
-        ("seed", -1 if sampling.seed is None else sampling.seed),
-    ):
-        settings.setValue(name, value)
+    settings.setValue("text_size", preferences.text_size)
+    settings.setValue("usual", to_text(preferences.usual))
+    settings.setValue("rule", preferences.rule)
     settings.sync()
+
+
+def _from_first_version(settings: QSettings) -> ChatSettings:
+    """Version 0.1 kept each value by its own name, and a seed of -1 for none."""
+    known: dict[str, float | int] = {}
+    for name in ("temperature", "top_p", "max_new_tokens", "seed"):
+        value = _number(settings, name, -1)
+        if value >= 0:
+            known[name] = value if name in ("temperature", "top_p") else round(value)
+    return from_object(known)
 
 
 def _whole(settings: QSettings, name: str, usual: int) -> int:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QSettings
 
 from desktop.conversation import Conversation
 from desktop.reply import in_halves
+from desktop.settings.chat_settings import ChatSettings
 from desktop.settings.preferences import Preferences, read, write
 from inference.events import Event, Failed, Finished, Notice, Piece, Prefill
 from inference.settings import Control, Sampling, Speculation
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def played(conversation: Conversation, text: str = POEM) -> list[Event]:
     session = FakeSession()
     session.script.replies = (text,)
-    request = conversation.request(Sampling(), 100)
+    request = conversation.request(ChatSettings(max_new_tokens=100))
     return list(session.reply(request, Control(Speculation(k=3))))
 
 
@@ -69,7 +70,7 @@ def test_turns_without_a_reply_are_left_out_of_the_prompt() -> None:
         chat.record(event)
     chat.ask("now")
     chat.turns[-1].reply.add([Piece("half", "plain", 0)])
-    assert [m.content for m in chat.request(Sampling(), 1).messages] == ["kept", "Yes.", "now"]
+    assert [m.content for m in chat.request().messages] == ["kept", "Yes.", "now"]
 
 
 def settings_in(folder: Path) -> QSettings:
@@ -77,7 +78,7 @@ def settings_in(folder: Path) -> QSettings:
 
 
 def test_preferences_come_back(tmp_path: Path) -> None:
-    wanted = Preferences(130, Sampling(temperature=0.0, top_p=0.5, seed=7), 99)
+    wanted = Preferences(130, ChatSettings(Sampling(temperature=0.0, top_p=0.5, seed=7), 99, ("\nHuman:",), "off"))
     settings = settings_in(tmp_path)
     write(settings, wanted)
     settings.sync()
@@ -92,5 +93,5 @@ def test_stored_nonsense_is_replaced(tmp_path: Path, name: str, value: str) -> N
     settings = settings_in(tmp_path)
     settings.setValue(name, value)
     preferences = read(settings)
-    assert preferences.sampling == Sampling()
+    assert preferences.usual == ChatSettings()
     assert 80 <= preferences.text_size <= 200

@@ -12,6 +12,7 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from desktop.settings.chat_settings import ChatSettings
 from desktop.settings.preferences import Preferences
 from desktop.store import Store
 from inference.events import Notice
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def test_settings_seed_and_figures_of_a_reply_are_kept(stage: MakeStage) -> None:
     one = stage().ready()
-    one.window._on_preferences(Preferences(sampling=Sampling(temperature=0.4, seed=99), max_new_tokens=77))
+    one.window._on_preferences(Preferences(usual=ChatSettings(Sampling(temperature=0.4, seed=99), 77)))
     one.ask()
     page, finished = one.page, one.reply.finished
     other = reopened(one, stage)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QImage
 
 from desktop.main_window import MainWindow
 from desktop.palette import LIGHT
+from desktop.settings.chat_settings import ChatSettings
 from desktop.settings.preferences import Preferences, write
 from desktop.store import Store
 from desktop.worker import Worker
@@ -28,7 +29,7 @@ MINUTES_MS = 240_000
 @pytest.mark.slow
 def test_i01_the_starter_answers_in_the_window(qtbot: QtBot, tmp_path: Path, starter_folder: Path) -> None:
     settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
-    write(settings, Preferences(sampling=Sampling(temperature=0), max_new_tokens=48))
+    write(settings, Preferences(usual=ChatSettings(Sampling(temperature=0), 48)))
     worker = Worker()
     window = MainWindow(worker, ModelChoice(context=1024), Speculation(k=3), LIGHT, settings, Store(tmp_path / "data"))
     failures: list[LoadFailed] = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from desktop.settings.chat_settings import ChatSettings
 from desktop.settings.preferences import Preferences
 from inference.settings import Sampling
 from tests.desktop.steps import edit, ended, follow, places, questions, reopened, replies
@@ -73,11 +74,11 @@ def test_b11_again_says_when_the_reply_will_be_the_same(stage: MakeStage) -> Non
     ended(one)
     assert one.window.notice.isHidden()
     assert one.session.requests[-1].sampling.seed is None
-    one.window._on_preferences(Preferences(sampling=Sampling(temperature=0)))
+    one.window._on_preferences(Preferences(usual=ChatSettings(Sampling(temperature=0))))
     one.window.again()
     ended(one)
     assert one.window.notice.words.text() == "At temperature 0 the same reply comes again; raise it in the settings."
-    one.window._on_preferences(Preferences(sampling=Sampling(seed=7)))
+    one.window._on_preferences(Preferences(usual=ChatSettings(Sampling(seed=7))))
     one.window.again()
     ended(one)
     assert "With a fixed seed" in one.window.notice.words.text()

@@ -25,9 +25,10 @@ from desktop.chat import Chat
 from desktop.history.history import History
 from desktop.history.opening import NAME
 from desktop.plain_text import storable
+from desktop.settings.chat_settings import ChatSettings
 from desktop.store import Store
 from inference.events import Failed, Finished, Notice, Started
-from inference.settings import Control, Request, Sampling, Speculation
+from inference.settings import Control, Request, Speculation
 from tests.fake_session import LOADED, next_round, statistics_of
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=30)
@@ -93,7 +94,7 @@ class Machine(RuleBasedStateMachine):
                 self.chat_of[node.id] = conversation.id
 
     def write(self) -> None:
-        self.chat.write(Speculation(k=1), Sampling(), 100)
+        self.chat.write(Speculation(k=1), ChatSettings())
         self.rounds = []
         self.note()
 
@@ -279,7 +280,7 @@ class Machine(RuleBasedStateMachine):
             for place, total in (turn.question_place, turn.reply_place):
                 assert 0 <= place < total
         if conversation.turns and self.chat.can_ask:
-            request = conversation.request(Sampling(), 1)
+            request = conversation.request()
             assert all(message.content for message in request.messages if message.role == "assistant")
 
 

@@ -24,6 +24,7 @@ RELEASED = {  # digests of the steps
     1: "5a56e4e1da3cc033",
     2: "7de2388a6c6712b6",
     3: "d75e7a3a45b5e739",
+    4: "e2dbc58536560335",
 }
 
 
@@ -34,7 +35,7 @@ def old_history(folder: Path, version: int) -> Path:
     return folder / NAME
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_h29_every_version_comes_up_to_date_after_a_backup(tmp_path: Path, version: int) -> None:
     before = old_history(tmp_path, version)
     store = Store(tmp_path)
@@ -45,7 +46,7 @@ def test_h29_every_version_comes_up_to_date_after_a_backup(tmp_path: Path, versi
     assert texts == [question, ("The waves", "over"), ("The tide's écume", "interrupted")]
     assert store.messages(CHAT)[1].details == '{"seed": 7}'
     assert [hit.chat for hit in store.search("ecume")] == [hit.chat for hit in store.search("sea po")] == [CHAT]
-    assert store.chats[CHAT].is_pinned == (version == 2)
+    assert store.chats[CHAT].is_pinned == (version >= 2)
     (backup,) = (tmp_path / BACKUPS).glob(f"history-before-version-{NEWEST}-from-{version}-*.sqlite")
     with closing(sqlite3.connect(backup)) as copy:
         assert version_of(copy) == version
