@@ -16,6 +16,7 @@ class Palette:
     """The colours of one scheme. ``line`` is for decoration only; ``control_border`` marks what can be used.
 
     ``lit`` is the ground of what is pointed at; ``correction_on_user`` the correction colour on ``user`` and ``lit``.
+    ``keyword``, ``name``, ``string`` and ``number`` are for code, which stands on ``user``.
     """
 
     dark: bool
@@ -34,6 +35,10 @@ class Palette:
     correction_on_user: str
     bonus: str
     danger: str
+    keyword: str
+    name: str
+    string: str
+    number: str
 
 
 LIGHT = Palette(
@@ -53,6 +58,10 @@ LIGHT = Palette(
     correction_on_user="#9A4606",
     bonus="#6D28D9",
     danger="#B42318",
+    keyword="#7A3494",
+    name="#1D5A9E",
+    string="#3A6A1F",
+    number="#8C4410",
 )
 DARK = Palette(
     dark=True,
@@ -71,6 +80,10 @@ DARK = Palette(
     correction_on_user="#FBBF24",
     bonus="#C4B5FD",
     danger="#FF9B8E",
+    keyword="#D7A8F0",
+    name="#8FC1F2",
+    string="#A9D18E",
+    number="#F0B489",
 )
 
 TEXT_PAIRS: tuple[tuple[str, str], ...] = (
@@ -83,6 +96,8 @@ TEXT_PAIRS: tuple[tuple[str, str], ...] = (
     ("bonus", "background"), ("bonus", "user"), ("bonus", "surface"),
     ("danger", "background"), ("danger", "surface"),
     ("text", "lit"), ("accepted", "lit"), ("correction_on_user", "lit"), ("bonus", "lit"), ("muted", "lit"),
+    ("keyword", "user"), ("name", "user"), ("string", "user"), ("number", "user"),
+    ("keyword", "lit"), ("name", "lit"), ("string", "lit"), ("number", "lit"),
 )  # fmt: skip
 """(writing, ground) pairs that occur: 4.5 to 1 at least."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
+from desktop.sentences import filled
 from desktop.transcript.writing import begin_block, write_lines
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ translate = QCoreApplication.translate
 
 
 def write_actions(
-    cursor: QTextCursor, formats: Formats, reply: Reply, turn: Turn | None, number: int
+    cursor: QTextCursor, formats: Formats, reply: Reply, turn: Turn | None, number: int, *, is_last: bool
 ) -> tuple[int, int]:
     """The line of actions under a reply; where that begins and ends which only the last reply has."""
-    begin_block(cursor, formats.paragraph(bottom=6), formats.small())
+    begin_block(cursor, formats.own_words(bottom=6), formats.small())
     if reply.text:
         _write(cursor, formats, translate("actions", "Copy"), f"copy/{number}", "")
     if turn is not None and turn.question:
@@ -35,7 +36,7 @@ def write_actions(
         hint = translate("actions", "Another reply; this one stays (Ctrl+R)")
         _write(cursor, formats, translate("actions", "Again"), f"again/{number}", hint)
     start = cursor.position()
-    if reply.can_go_on:
+    if reply.can_go_on and is_last:
         hint = translate("actions", "Let the reply go on where it ended")
         _write(cursor, formats, translate("actions", "Continue"), f"continue/{number}", hint)
     end = cursor.position()
@@ -48,7 +49,7 @@ def write_actions(
 
 def write_label(cursor: QTextCursor, formats: Formats, turn: Turn | None, *, is_first: bool) -> None:
     """Who asks, and which version of the question this is."""
-    label = formats.paragraph(top=0 if is_first else 18, bottom=4)
+    label = formats.own_words(top=0 if is_first else 18, bottom=4)
     write_lines(cursor, [translate("actions", "You")], [label], formats.small())
     if turn is None:
         return
@@ -60,7 +61,7 @@ def write_label(cursor: QTextCursor, formats: Formats, turn: Turn | None, *, is_
 
 def write_figures(cursor: QTextCursor, formats: Formats, line: str, number: int) -> None:
     """The quiet line of figures under a reply; pressed, it leads to all of them."""
-    begin_block(cursor, formats.paragraph(top=4, bottom=2), formats.small())
+    begin_block(cursor, formats.own_words(top=4, bottom=2), formats.small())
     look = formats.small()
     look.setAnchor(True)
     look.setAnchorHref(f"{SCHEME}:figures/{number}")
@@ -71,15 +72,30 @@ def write_figures(cursor: QTextCursor, formats: Formats, line: str, number: int)
 def write_earlier(cursor: QTextCursor, formats: Formats, count: int) -> None:
     """What leads to the turns that are not shown."""
     words = translate("actions", "Show {count} earlier turns").format(count=count)
-    begin_block(cursor, formats.paragraph(bottom=6), formats.small())
+    begin_block(cursor, formats.own_words(bottom=6), formats.small())
     cursor.insertText(words, formats.action(f"{SCHEME}:earlier/0"))
 
 
 def write_rest(cursor: QTextCursor, formats: Formats, number: int, count: int) -> None:
     """What leads to the rest of a long reply."""
     words = translate("actions", "Show {count} more characters").format(count=count)
-    begin_block(cursor, formats.paragraph(bottom=6), formats.small())
+    begin_block(cursor, formats.own_words(bottom=6), formats.small())
     cursor.insertText(words, formats.action(f"{SCHEME}:whole/{number}"))
+
+
+def thinking_words(reply: Reply, *, is_unfolded: bool) -> str:
+    """What stands for the thinking of a reply: how long it took, and a sign of whether it is folded."""
+    seconds = reply.thinking_seconds
+    if reply.thought.is_open and not reply.is_over:
+        words = translate("actions", "Thinking")
+        words += "" if seconds is None else f" · {filled('{seconds:.0f} s', seconds=seconds)}"
+    elif seconds is None:
+        words = translate("actions", "Thought")
+    elif seconds < 10:
+        words = filled(translate("actions", "Thought for {seconds:.1f} s"), seconds=seconds)
+    else:
+        words = filled(translate("actions", "Thought for {seconds:.0f} s"), seconds=seconds)
+    return f"{'▾' if is_unfolded else '▸'} {words}"
 
 
 def read(url: QUrl) -> tuple[str, int, int]:

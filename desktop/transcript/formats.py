@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
 from enum import IntEnum
+from itertools import count
 from typing import TYPE_CHECKING
 from unicodedata import bidirectional
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -18,9 +21,11 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
+from desktop.transcript.objects import object_format
+
 if TYPE_CHECKING:
     from desktop.palette import Palette
-    from desktop.transcript.markdown import Block, Run
+    from desktop.transcript.blocks import Block, Run
     from inference.events import Origin
 
 GROUND = QTextFormat.Property.UserProperty + 1
@@ -28,7 +33,9 @@ GROUND = QTextFormat.Property.UserProperty + 1
 GROUND_GROUP = QTextFormat.Property.UserProperty + 2
 """Block property: blocks of one number share one ground."""
 CONTINUES = QTextFormat.Property.UserProperty + 3
-"""Block property: the block goes on with the paragraph before it; a space stood between them."""
+"""Block property: the block goes on with the paragraph before it; what stood between them, a space or nothing."""
+SILENT = QTextFormat.Property.UserProperty + 4
+"""Block property: the window's own words, which are not copied with the text around them."""
 INDENT = 22.0
 PADDING = 14.0
 
@@ -59,14 +66,27 @@ class Formats:
         self.palette = palette
         self.font = QFont(font)
         self.font.setPixelSize(round(15 * scale))
-        self._fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families()
+        self.fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families()
         self._scale = scale
-        self._group = 0
+        self._groups = count(1)
+        self._text_colour = palette.text
+        self._is_thinking = False
         self.lit = QColor(palette.lit)
+
+    def of_thinking(self) -> Formats:
+        """The same for what a model thinks: quieter, with a bar beside it."""
+        other = copy(self)
+        other.set_thinking()
+        return other
+
+    def set_thinking(self) -> None:
+        """Be quieter."""
+        self._text_colour = self.palette.muted
+        self._is_thinking = True
 
     def body(self) -> QTextCharFormat:
         """Text for reading."""
-        return self._text(15, self.palette.text)
+        return self._text(15, self._text_colour)
 
     def small(self, colour: str | None = None) -> QTextCharFormat:
         """The quiet line and labels."""
@@ -86,11 +106,13 @@ class Formats:
     def run(self, run: Run, block: Block) -> QTextCharFormat:
         """The style of one run of markdown."""
         look = self.body()
-        if run.code or block.kind == "code":
-            look.setFontFamilies(self._fixed)
+        if run.code:
+            look.setFontFamilies(self.fixed)
             look.setProperty(QTextFormat.Property.FontPixelSize, round(13.5 * self._scale))
             if block.kind != "code":
                 look.setBackground(QColor(self.palette.user))
+        if run.role:
+            look.setForeground(QColor(self.palette.muted if run.role == "comment" else getattr(self.palette, run.role)))
         if block.kind == "heading":
             size = {1: 21, 2: 19, 3: 17}.get(block.level, 15)
             look.setProperty(QTextFormat.Property.FontPixelSize, round(size * self._scale))
@@ -103,6 +125,8 @@ class Formats:
             look.setAnchor(True)
             look.setAnchorHref(run.link)
             look.setToolTip(run.link)
+        if run.formula or run.mark:
+            return object_format(look, run.text, run.formula, is_display=block.kind == "formula")
         return look
 
     def paragraph(self, top: float = 0, bottom: float = 0) -> QTextBlockFormat:
@@ -113,20 +137,35 @@ class Formats:
         block.setBottomMargin(bottom)
         return block
 
-    def grounded(self, ground: Ground, *, is_new: bool, indent: int = 0) -> QTextBlockFormat:
-        """A paragraph on a ground of its own; `is_new` begins another ground."""
-        if is_new:
-            self._group += 1
+    def new_group(self) -> int:
+        """A number for blocks that will share one ground."""
+        return next(self._groups)
+
+    def grounded(self, ground: Ground, group: int, indent: int = 0) -> QTextBlockFormat:
+        """A paragraph on the ground of a group."""
         block = self.paragraph()
         block.setProperty(GROUND, int(ground))
-        block.setProperty(GROUND_GROUP, self._group)
+        block.setProperty(GROUND_GROUP, group)
         block.setLeftMargin(PADDING + indent * INDENT)
         block.setRightMargin(PADDING)
+        if ground == Ground.CODE:
+            block.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        return block
+
+    def own_words(self, top: float = 0, bottom: float = 0) -> QTextBlockFormat:
+        """A paragraph of the window's own words."""
+        block = self.paragraph(top, bottom)
+        block.setProperty(SILENT, True)
         return block
 
     def block(self, block: Block) -> QTextBlockFormat:
         """The layout of one block of markdown (code blocks are laid out line by line with `grounded`)."""
         look = self.paragraph(bottom=9)
+        if block.kind == "formula":
+            look = QTextBlockFormat()
+            look.setTopMargin(2)
+            look.setBottomMargin(11)
+            look.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         if is_right_to_left("".join(run.text for run in block.runs)):
             look.setRightMargin(block.indent * INDENT)
         else:
@@ -138,16 +177,24 @@ class Formats:
             look.setTextIndent(-QFontMetricsF(self.font).horizontalAdvance(block.marker + " "))
         if block.indent:
             look.setBottomMargin(5)
+        if block.joins:
+            look.setProperty(CONTINUES, True)
+            look.setTextIndent(0)
+        if block.is_cut:
+            look.setBottomMargin(0)
         if block.kind == "rule":
             look.setProperty(GROUND, int(Ground.RULE))
-        elif block.quoted:
+        elif block.quoted or self._is_thinking:
             look.setProperty(GROUND, int(Ground.QUOTE))
+            if not block.indent:
+                look.setLeftMargin(INDENT)
         return look
 
-    def sliver(self) -> QTextBlockFormat:
+    def sliver(self, pixels: float = 6) -> QTextBlockFormat:
         """The empty lines that Qt needs around a table, made low."""
         block = QTextBlockFormat()
-        block.setLineHeight(6, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        block.setLineHeight(pixels, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        block.setProperty(SILENT, True)
         return block
 
     def table(self, block: Block) -> QTextTableFormat:
@@ -160,8 +207,13 @@ class Formats:
         look.setCellPadding(6)
         look.setCellSpacing(0)
         look.setLeftMargin(block.indent * INDENT)
-        look.setHeaderRowCount(1)
-        look.setWidth(QTextLength(QTextLength.Type.VariableLength, 0))
+        look.setHeaderRowCount(1 if block.is_first else 0)
+        if block.state:
+            look.setWidth(QTextLength(QTextLength.Type.PercentageLength, 100))
+            percent = QTextLength.Type.PercentageLength
+            look.setColumnWidthConstraints([QTextLength(percent, float(share)) for share in block.state])
+        else:
+            look.setWidth(QTextLength(QTextLength.Type.VariableLength, 0))
         return look
 
     def origin(self, origin: Origin, *, on_user: bool) -> QTextCharFormat | None:

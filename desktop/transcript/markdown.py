@@ -1,136 +1,77 @@
-"""Markdown of a reply cut into pieces that can be laid out for good, and each piece parsed into plain blocks and runs.
+"""Markdown of a reply parsed, piece by piece, into plain blocks and runs that know their place in the source.
 
-HTML stays text and pictures become their address in words; nothing here can load anything. Knows nothing of Qt.
+HTML stays text and a picture becomes a link to it; nothing here can load anything. Knows nothing of Qt.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
+from desktop.transcript.blocks import Block, Run
+from desktop.transcript.code import HIDDEN, coloured
+from desktop.transcript.cutter import FENCE
+from desktop.transcript.formula_marks import add_formulas
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from markdown_it.token import Token
 
+    from desktop.transcript.blocks import Cut, Kind
+
 LONGEST_CHUNK = 20_000
 """A piece longer than this is shown as it is, so that parsing stays short."""
-LONG_TEXT, LONG_CODE = 4_000, 1_500
-"""From this length on, text is also cut between its lines, and code that is still open."""
 LARGEST_TABLE = 1_500
-"""A table with more cells is shown as it is."""
+MOST_COLUMNS = 40
+"""A table with more cells in one piece, or more columns, is shown as it is."""
+LEAST_SHARE, LARGEST_SHARE = 6, 60
+"""A column's share of the width is as its longest text, within these bounds."""
 DEEPEST_INDENT = 6
 
-Kind = Literal["paragraph", "heading", "code", "rule", "table"]
-
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _TOO_DEEP = re.compile(r"^(?:[ \t]*>){12}|^[ \t]{40}[-*+\d>]", re.MULTILINE)
 """The parser drops what is nested deeper than it counts."""
-_BEGINS_TEXT = re.compile(r"\w|[-*+] ")
+_ANY_MARK = re.compile(r"[*_`\[\]<>|\\$&~#]|https?://|^[ \t]|[ \t]$|^[-+=]|^\d{1,9}[.)]", re.MULTILINE)
+"""Text without any of these is plain paragraphs."""
 _SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
-_DECIDED = 2
-"""So many characters of a line tell that it begins a new paragraph."""
+_BARE_LINK = re.compile(r"https?://[^\s<>\"'`\[\]{}|\\^]*[^\s<>\"'`\[\]{}|\\^.,;:!?)*_]")
+_TASK = re.compile(r"\[([ xX])\]\s+")
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A stretch of text in one style. ``source`` is its offset in the reply, -1 where it has none."""
+def parse(
+    text: str, before: Cut, end: int, state: tuple[str | int, ...] = (), *, behind: Cut | None = None
+) -> list[Block]:
+    """The blocks of ``text`` from the cut ``before`` to ``end``; offsets in them count from the start of ``text``.
 
-    text: str
-    source: int = -1
-    bold: bool = False
-    italic: bool = False
-    struck: bool = False
-    code: bool = False
-    link: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A paragraph, a heading (``level`` 1-6), a code block (one run a line), a rule or a table (``rows`` of cells).
-
-    ``indent`` counts list and quote levels; ``marker`` is what stands before the first line of a list item.
+    ``state`` is that of the block before the piece; ``behind`` is the cut that ends it, if one does.
     """
-
-    kind: Kind
-    runs: tuple[Run, ...] = ()
-    level: int = 0
-    indent: int = 0
-    marker: str = ""
-    quoted: bool = False
-    rows: tuple[tuple[tuple[Run, ...], ...], ...] = ()
+    blocks = _blocks(text[before.at : end], before, state, behind)
+    if blocks and before.in_line:
+        blocks[0] = replace(blocks[0], joins=True)
+    if blocks and behind is not None and behind.in_line:
+        blocks[-1] = replace(blocks[-1], is_cut=True, is_last=False)
+    return blocks
 
 
-class Cutter:
-    """Finds, in a text that only grows, up to where it can be laid out for good. Each line is looked at once.
-
-    Everything before ``cut`` is whole paragraphs, list items and code. Long code is cut between its lines: ``fence`` is
-    then the mark that opened it, so that what follows is still read as code.
-    """
-
-    def __init__(self) -> None:
-        self.cut = 0
-        self.fence = ""
-        self._at = 0
-        self._open = ""
-        self._is_outer = False
-        self._after_blank = False
-        self._in_table = False
-
-    def advance(self, text: str) -> int:
-        """Look at what was added to ``text``; the new cut."""
-        while self._at < len(text):
-            end = text.find("\n", self._at)
-            line = text[self._at :] if end < 0 else text[self._at : end]
-            if end < 0 and len(line) < _DECIDED:
-                break
-            if self._may_cut_before(line):
-                self.cut, self.fence = self._at, self._open
-            if end < 0:
-                break
-            self._at = end + 1
-            self._look_at(line)
-        return self.cut
-
-    def _may_cut_before(self, line: str) -> bool:
-        length = self._at - self.cut
-        if self._open:
-            return self._is_outer and length > LONG_CODE
-        if not line or line[0].isspace() or not length:
-            return False
-        is_long = length > LONG_TEXT and not self._in_table and _BEGINS_TEXT.match(line) is not None
-        return self._after_blank or is_long
-
-    def _look_at(self, line: str) -> None:
-        fence = _FENCE.match(line)
-        if self._open:
-            if fence and fence[1].startswith(self._open) and not line[fence.end() :].strip():
-                if self._is_outer:
-                    self.cut, self.fence = self._at, ""
-                self._open = ""
-        elif fence:
-            self._open = fence[1]
-            self._is_outer = not line[0].isspace()
-        self._in_table = not self._open and "|" in line
-        self._after_blank = not self._open and not line.strip()
-
-
-def parse(text: str, start: int, end: int, fence: str = "") -> list[Block]:
-    """The blocks of ``text[start:end]``; the offsets in them count from the start of ``text``.
-
-    With ``fence`` the piece begins inside code that this mark opened.
-    """
-    source = text[start:end]
-    is_code = bool(fence) or _FENCE.match(source) is not None
+def _blocks(source: str, before: Cut, state: tuple[str | int, ...], behind: Cut | None) -> list[Block]:
+    if not before.lead and not _ANY_MARK.search(source.rstrip()):
+        return list(_paragraphs(source, before.at, keep_end=behind is not None and behind.in_line))
+    is_code = FENCE.match(before.lead or source) is not None
     if not is_code and (len(source) > LONGEST_CHUNK or _TOO_DEEP.search(source)):
-        return _as_it_is(source, start)
-    opening = f"{fence}\n" if fence else ""
-    blocks = list(_Reader(opening + source, start - len(opening)).blocks())
-    return blocks if blocks or not source.strip() else _as_it_is(source, start)
+        return _as_it_is(source, before.at)
+    blocks = list(_Reader(before.lead, source, before.at, state, goes_on=bool(behind and behind.lead)).blocks())
+    return blocks if blocks or before.lead or not source.strip() else _as_it_is(source, before.at)
+
+
+def _paragraphs(source: str, offset: int, *, keep_end: bool) -> Iterator[Block]:
+    for part in re.finditer(r"[^\n]+(?:\n[^\n]+)*", source):
+        words = part[0] if keep_end else part[0].rstrip()
+        if words.strip():
+            yield Block("paragraph", (Run(words, offset + part.start()),))
 
 
 def _as_it_is(source: str, offset: int) -> list[Block]:
@@ -143,20 +84,27 @@ def _as_it_is(source: str, offset: int) -> list[Block]:
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser.disable("text_join")  # what was escaped stays apart, so that each run is found in the source
+    add_formulas(parser)
+    return parser
 
 
 class _Reader:
     """Walks the parser's tokens and finds each run again in the source."""
 
-    def __init__(self, source: str, offset: int) -> None:
-        self._source = source
-        self._offset = offset
-        self._found = 0
+    def __init__(self, lead: str, source: str, offset: int, state: tuple[str | int, ...], *, goes_on: bool) -> None:
+        self._lead = lead
+        self._source = lead + source
+        self._offset = offset - len(lead)
+        self._state = state
+        self._goes_on = goes_on
+        self._found = len(lead)
         self._indent = 0
         self._quotes = 0
         self._marker = ""
         self._numbers: list[int | None] = []
+        self._line_starts: list[int] = []
 
     def blocks(self) -> Iterator[Block]:
         tokens = _parser().parse(self._source)
@@ -165,15 +113,17 @@ class _Reader:
             token = tokens[at]
             if token.type == "table_open":
                 past = next(i for i in range(at, len(tokens)) if tokens[i].type == "table_close")
-                yield from self._table(tokens[at:past])
+                yield from self._table(tokens[at:past], is_last=past == len(tokens) - 1)
                 at = past
             elif token.type == "inline":
                 heading = tokens[at - 1].type == "heading_open"
                 level = int(tokens[at - 1].tag[1]) if heading else 0
-                yield self._block("heading" if heading else "paragraph", tuple(self._runs(token)), level)
+                yield from self._paragraph("heading" if heading else "paragraph", token, level)
             elif token.type in ("fence", "code_block"):
-                lines = token.content.removesuffix("\n").split("\n")
-                yield self._block("code", tuple(self._found_run(Run(line, code=True)) for line in lines))
+                yield from self._code(token, is_last=at == len(tokens) - 1)
+            elif token.type == "formula_block":
+                run = Run(token.markup, code=not token.content, formula=token.content)
+                yield self._block("formula" if token.content else "paragraph", (self._found_run(run),))
             elif token.type == "hr":
                 yield self._block("rule", ())
             else:
@@ -203,23 +153,80 @@ class _Reader:
             self._indent -= 1
             self._quotes -= 1
 
-    def _table(self, tokens: list[Token]) -> Iterator[Block]:
+    def _paragraph(self, kind: Kind, token: Token, level: int) -> Iterator[Block]:
+        """One block, but for a formula of its own within the text, which is a block between two."""
+        task = _TASK.match(token.content) if self._marker == "•" else None
+        if task:
+            self._marker = "☐" if task[1] == " " else "☑"
+        runs: list[Run] = []
+        for run, is_apart in self._runs(token):
+            if task and not runs and run.text.startswith("["):
+                shift = len(task[0]) if run.text.startswith(task[0]) else 0
+                run = replace(run, text=run.text[shift:], source=run.source + shift if run.source >= 0 else -1)
+            if is_apart:
+                if any(one.text.strip() for one in runs):
+                    yield self._block(kind, tuple(runs), level)
+                yield self._block("formula", (run,))
+                runs = []
+            elif run.text and (runs or run.text != "\n"):
+                runs.append(run)
+        if runs or self._marker:
+            yield self._block(kind, tuple(runs), level)
+
+    def _code(self, token: Token, *, is_last: bool) -> Iterator[Block]:
+        lines = token.content.removesuffix("\n").split("\n")
+        first_line = token.map[0] if token.map else 0
+        goes_on = self._goes_on and is_last
+        is_rest = bool(self._lead) and first_line == 0
+        if is_rest and not token.content:
+            lines = []
+        language = token.info.strip().split()[0].strip("{}.").lower() if token.info.strip() else ""
+        words, state = coloured(lines or [""], language, self._state if is_rest else ())
+        for index, line in enumerate(lines):
+            place = self._found_run(Run(line, code=True)).source
+            runs = []
+            for text, role in words[index]:
+                for part in _split_hidden(text):
+                    mark = HIDDEN.match(part) is not None
+                    runs.append(Run(part, place, code=True, role=role, mark=mark))
+                    place += len(part) if place >= 0 else 0
+            block = self._block("code", tuple(runs) or (Run("", code=True),))
+            is_first, is_end = index == 0 and not is_rest, index == len(lines) - 1
+            yield replace(
+                block,
+                language=language,
+                start=self._start_of_line(first_line) if is_first else -1,
+                is_first=is_first,
+                is_last=is_end and not goes_on,
+                state=state if is_end and goes_on else (),
+            )
+
+    def _table(self, tokens: list[Token], *, is_last: bool) -> Iterator[Block]:
+        is_rest = bool(self._lead) and (tokens[0].map or [0])[0] == 0
         rows: list[list[tuple[Run, ...]]] = []
-        cells = sum(token.type == "inline" for token in tokens)
-        if cells > LARGEST_TABLE:
+        columns = sum(token.type == "th_open" for token in tokens)
+        if columns > MOST_COLUMNS or sum(token.type == "inline" for token in tokens) > LARGEST_TABLE:
             first, last = tokens[0].map or [0, 0]
-            lines = self._source.split("\n")
-            before = sum(len(line) + 1 for line in lines[:first])
-            yield from _as_it_is("\n".join(lines[first:last]), self._offset + before)
+            start, end = self._start_of_line(first), self._start_of_line(last)
+            start = max(start, self._offset + len(self._lead))
+            at = self._offset
+            yield from _as_it_is(self._source[start - at : end - at], start)
             return
+        is_head = False
         for token in tokens:
             if token.type == "tr_open":
                 rows.append([])
+                is_head = is_rest and len(rows) == 1
             elif token.type == "inline":
-                rows[-1].append(tuple(self._runs(token)))
-        width = max(map(len, rows))
-        padded = tuple(tuple(row + [()] * (width - len(row))) for row in rows)
-        yield Block("table", indent=min(self._indent, DEEPEST_INDENT), rows=padded)
+                rows[-1].append(() if is_head else tuple(run for run, _ in self._runs(token)))
+        if is_rest:
+            rows = rows[1:]
+        if not rows:
+            return
+        padded = tuple(tuple(row + [()] * (columns - len(row))) for row in rows)
+        goes_on = self._goes_on and is_last
+        state = self._state if is_rest else _shares(padded) if goes_on else ()
+        yield Block("table", indent=min(self._indent, DEEPEST_INDENT), rows=padded, is_first=not is_rest, state=state)
 
     def _found_run(self, style: Run) -> Run:
         """`style` with the place of its text, searched onward from the last run that was found."""
@@ -229,32 +236,69 @@ class _Reader:
         self._found = at + len(style.text)
         return replace(style, source=at + self._offset)
 
-    def _runs(self, inline: Token) -> Iterator[Run]:
+    def _start_of_line(self, number: int) -> int:
+        if not self._line_starts:
+            self._line_starts = [0, *(found.end() for found in re.finditer("\n", self._source))]
+        return self._offset + (self._line_starts[number] if number < len(self._line_starts) else len(self._source))
+
+    def _runs(self, inline: Token) -> Iterator[tuple[Run, bool]]:
+        """Each run, and whether it is a formula that stands by itself."""
         depth = {"strong": 0, "em": 0, "s": 0}
         link = ""
         for token in inline.children or ():
             name, _, side = token.type.rpartition("_")
             if name in depth:
                 depth[name] += 1 if side == "open" else -1
-            elif name == "link":
-                href = str(token.attrs.get("href", ""))
-                link = href if side == "open" and _SAFE_LINK.match(href) else ""
-            elif text := _words(token):
-                yield self._found_run(
-                    Run(
-                        text,
-                        bold=depth["strong"] > 0,
-                        italic=depth["em"] > 0,
-                        struck=depth["s"] > 0,
-                        code=token.type == "code_inline",
-                        link=link,
-                    )
-                )
+                continue
+            if name == "link":
+                link = _safe(token.attrs.get("href", "")) if side == "open" else ""
+                continue
+            style = Run("", bold=depth["strong"] > 0, italic=depth["em"] > 0, struck=depth["s"] > 0, link=link)
+            if token.type == "formula":
+                run = self._found_run(replace(style, text=token.markup, formula=token.content))
+                yield run, bool(token.meta["display"])
+            elif token.type == "image":
+                yield self._image(token, style), False
+            elif token.type == "code_inline":
+                yield self._found_run(replace(style, text=token.content, code=True)), False
+            elif token.type in ("softbreak", "hardbreak"):
+                yield self._found_run(replace(style, text="\n")), False
+            else:
+                for text, is_link in _split(token.content, _BARE_LINK) if not link else ((token.content, False),):
+                    yield self._found_run(replace(style, text=text, link=text if is_link else link)), False
+
+    def _image(self, token: Token, style: Run) -> Run:
+        address = str(token.attrs.get("src", ""))
+        if not _safe(address):
+            return self._found_run(replace(style, text=f"![{token.content}]({address})"))
+        return self._found_run(replace(style, text=token.content or address, link=style.link or address))
 
 
-def _words(token: Token) -> str:
-    if token.type in ("softbreak", "hardbreak"):
-        return "\n"
-    if token.type == "image":
-        return f"[{token.content or '…'}: {token.attrs.get('src', '')}]"
-    return token.content
+def _safe(address: object) -> str:
+    return str(address) if _SAFE_LINK.match(str(address)) else ""
+
+
+def _split(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
+    """``text`` in parts, each with whether the pattern found it."""
+    at = 0
+    for found in pattern.finditer(text):
+        if found.start() > at:
+            yield text[at : found.start()], False
+        yield found[0], True
+        at = found.end()
+    if at < len(text):
+        yield text[at:], False
+
+
+def _split_hidden(text: str) -> Sequence[str]:
+    return [part for part, _ in _split(text, HIDDEN)] if HIDDEN.search(text) else (text,)
+
+
+def _shares(rows: Sequence[Sequence[Sequence[Run]]]) -> tuple[int, ...]:
+    """Of each column, its share of the width in percent, as its longest text."""
+    widths = [
+        max(LEAST_SHARE, *(min(LARGEST_SHARE, sum(len(run.text) for run in row[column])) for row in rows))
+        for column in range(len(rows[0]))
+    ]
+    whole = sum(widths)
+    return tuple(round(100 * width / whole) for width in widths)

@@ -5,55 +5,50 @@ It is told what to show; it does not know the engine or the window.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMimeData, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QTextCursor
+from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QTextBrowser, QTextEdit, QToolButton, QWidget
 
 from desktop.icons import icon
-from desktop.sentences import sentence
-from desktop.transcript.actions import (
-    SCHEME,
-    read,
-    write_actions,
-    write_earlier,
-    write_figures,
-    write_label,
-    write_rest,
-)
+from desktop.plain_text import storable
+from desktop.transcript.actions import SCHEME, read
+from desktop.transcript.code import code_at
 from desktop.transcript.colours import OriginColours
-from desktop.transcript.editing import Edit
-from desktop.transcript.figures import quiet_line
+from desktop.transcript.editing import Edit, EditWithin
+from desktop.transcript.filling import Filling
+from desktop.transcript.find import FindBar
 from desktop.transcript.formats import Formats
+from desktop.transcript.formulas import Formulas
 from desktop.transcript.grounds import paint_grounds
-from desktop.transcript.markdown import parse
-from desktop.transcript.passage import Passage
+from desktop.transcript.links import ask_to_open
+from desktop.transcript.objects import KIND, Painter
 from desktop.transcript.selection import text_between
-from desktop.transcript.writing import begin_block, write_blocks, write_lines, write_plain, write_question
+from desktop.transcript.sheet import LONGEST_QUESTION, LONGEST_REPLY, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PySide6.QtGui import QPaintEvent, QResizeEvent
+    from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent
 
     from desktop.conversation import Turn
     from desktop.palette import Palette
     from desktop.reply import Reply
+    from desktop.transcript.passage import Passage
 
 COLUMN = 760
 """Width of the text column, in pixels."""
 MARGIN = 16
-LONGEST_QUESTION = 20_000
-"""Of a longer question only the beginning is shown; all of it is sent."""
 NEAR_END = 3
 SHOWN_CHARACTERS = 16_000
 """Of a longer chat only the newest turns are laid out at first: about so many characters."""
-LONGEST_REPLY = 30_000
-"""Of a longer reply that is opened only the beginning is laid out at first."""
-MORE = 4
-"""How many times as many are laid out when earlier ones are asked for."""
+AT_ONCE = 3_000
+"""So many characters are laid out in one step while nothing else is to be done."""
+AT_THE_TOP = 8_000
+"""So many when the reader comes to the top."""
+MOST_SHOWN = 4_000_000
+"""Of a chat that is longer still, earlier turns are laid out only when they are asked for."""
 
 
 class Transcript(QTextBrowser):
@@ -84,13 +79,19 @@ class Transcript(QTextBrowser):
         )
         self.document().setDocumentMargin(0)
         self._formats = Formats(palette, scale, self.font())
+        self._formulas = Formulas(self)
+        self._formulas.drawn.connect(self._on_drawn)
+        self._painter = Painter(self.document(), self._formulas, self._formats)
+        self.document().documentLayout().registerHandler(KIND, self._painter)
+        self._sheet = Sheet(self.document(), self._formats)
         self._turns: list[Turn] = []
-        self._room = SHOWN_CHARACTERS
-        self._first = 0
-        self._whole: set[int] = set()
-        self._passages: list[Passage] = []
-        self._again: tuple[int, int] | None = None
+        self._growing: list[Passage] = []
+        self._next = 0
+        """The place of the first turn behind those that are laid out."""
+        self._shown = 0
         self._is_following = True
+        self._is_filling = False
+        self._filling = Filling(self._fill, self._may_fill, self)
         self._colours = OriginColours(self, self._formats, self.passage_at)
         self._is_coloured = False
         self._lit: tuple[Reply, int] | None = None
@@ -100,6 +101,8 @@ class Transcript(QTextBrowser):
         self._latest.setToolTip(self.tr("Go to the latest text"))
         self._latest.clicked.connect(self.follow)
         self._latest.hide()
+        self.find_bar = FindBar(palette, self)
+        self.find_bar.changed.connect(self._show_marks)
         self.anchorClicked.connect(self._on_link)
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)
@@ -111,115 +114,83 @@ class Transcript(QTextBrowser):
     def apply_look(self, palette: Palette, scale: float, turns: Iterable[Turn]) -> None:
         """Show everything anew in other colours or another size."""
         self._formats = Formats(palette, scale, self.font())
-        self._colours.formats = self._formats
+        self._colours.formats = self._painter.formats = self._sheet.formats = self._formats
         self.document().setDefaultFont(self._formats.font)
         self._latest.setIcon(icon("arrow-down", palette.text))
+        self.find_bar.apply_palette(palette)
         self.show_turns(turns)
 
     def show_turns(self, turns: Iterable[Turn], first: Turn | None = None) -> None:
-        """Show these turns and nothing else, the newest of a long chat only, but at least from ``first`` on."""
+        """Show these turns: of a long chat the newest at once, or those from ``first`` on, the others bit by bit."""
         self._turns = list(turns)
-        self._whole.clear()
-        self._room = SHOWN_CHARACTERS
-        at = next((place for place, turn in enumerate(self._turns) if turn is first), len(self._turns))
-        self._lay_out_turns(min(at, self._first_shown()))
+        newest = self._first_of(SHOWN_CHARACTERS)
+        at = next((place for place, turn in enumerate(self._turns) if turn is first), newest)
+        self._lay_out_turns(min(at, newest))
         self.follow()
+        self._filling.begin()
 
     def show_question(self, question: str, turn: Turn | None = None) -> None:
         """Add a question at the end."""
-        with Edit(self) as cursor:
-            self._remove_again(cursor)
-            if not question:
-                return
-            write_label(cursor, self._formats, turn, is_first=self.document().isEmpty())
-            write_question(cursor, question[:LONGEST_QUESTION], self._formats)
-            if len(question) > LONGEST_QUESTION:
-                hidden = self.tr("{count} more characters are sent but not shown")
-                rest = hidden.format(count=len(question) - LONGEST_QUESTION)
-                write_lines(cursor, [rest], [self._formats.paragraph(bottom=10)], self._formats.small())
+        self._append_all()
+        self._add_question(question, turn)
 
     def begin_reply(self, reply: Reply, turn: Turn | None = None) -> None:
         """A reply will be added at the end."""
-        with Edit(self) as cursor:
-            begin_block(cursor, self._formats.paragraph(), self._formats.body())
-            self._passages.append(Passage(reply, cursor.position(), turn))
+        self._append_all()
+        self._add_reply(reply, turn)
+
+    def extend(self) -> None:
+        """Show what was added to the last reply since; only what is still open is laid out anew."""
+        self._append_all()
+        self._grow()
+
+    def finish(self) -> None:
+        """Lay out the last reply to its end, and put its figures, or what went wrong, under it."""
+        self._append_all()
+        self._end()
 
     def show_earlier(self) -> None:
         """Lay out more of a long chat; what is read stays where it is."""
-        bar = self.verticalScrollBar()
-        below = bar.maximum() - bar.value()
-        self._room *= MORE
-        self._lay_out_turns(self._first_shown())
-        bar.setValue(bar.maximum() - below)
+        self._fill_before(AT_THE_TOP)
+        self._filling.begin()
 
     def show_whole(self, number: int) -> None:
-        """Lay out all of a long reply; what is read stays where it is."""
-        self._whole.add(number)
-        value = self.verticalScrollBar().value()
-        self._lay_out_turns(self._first)
-        self.verticalScrollBar().setValue(value)
+        """Lay out all of a long reply, bit by bit; what is read stays where it is."""
+        passage = self._sheet.passage_of(number)
+        if passage is not None and passage not in self._growing:
+            self._growing.append(passage)
+            self._fill()
+            self._filling.begin()
 
     def go_to(self, reply: Reply) -> None:
         """Scroll to a turn."""
-        passage = next((one for one in self._passages if one.reply is reply), None)
+        passage = self._sheet.passage_of(reply)
         if passage is not None:
             before = self.document().findBlock(passage.start).previous()
             top = self.document().documentLayout().blockBoundingRect(before).top()
             self.verticalScrollBar().setValue(round(top) - MARGIN)
 
+    def show_position(self, position: int) -> None:
+        """Scroll so far that a place in the document can be seen, with some text around it."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(min(position, self.document().characterCount() - 1))
+        box = self.cursorRect(cursor)
+        if box.top() < 48 or box.bottom() > self.viewport().height() - 32:
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() + box.top() - self.viewport().height() // 3)
+
     def turn_in_view(self) -> Turn | None:
         """The lowest turn that begins on the visible part of the page, of those that have versions."""
         low = self.cursorForPosition(self.viewport().rect().bottomLeft()).position()
-        seen = [one.turn for one in self._passages if one.start <= low and one.turn is not None]
+        seen = [one.turn for one in self._sheet.passages if one.start <= low and one.turn is not None]
         return next((turn for turn in reversed(seen) if turn.has_versions), None)
-
-    def extend(self) -> None:
-        """Show what was added to the last reply since; paragraphs that are complete are laid out for good."""
-        passage = self._passages[-1]
-        text = passage.reply.wide
-        if len(text) == passage.shown:
-            return
-        cut = passage.cutter.advance(text)
-        with Edit(self, passage) as cursor:
-            if cut > passage.settled:
-                self._settle(cursor, passage, cut, passage.cutter.fence)
-                self._write_tail(cursor, passage, cut, text)
-            else:
-                self._write_tail(cursor, passage, passage.shown, text)
-
-    def finish(self, most: int | None = None) -> None:
-        """Lay out the last reply to its end, or ``most`` of it, and put its figures, or what went wrong, under it."""
-        passage = self._passages[-1]
-        reply = passage.reply
-        with Edit(self, passage) as cursor:
-            end = len(reply.wide)
-            if most is not None and end > most:
-                end = max(reply.wide.rfind("\n", 0, most), most // 2)
-            self._settle(cursor, passage, end, "")
-            if end < len(reply.wide):
-                write_rest(cursor, self._formats, reply.turn, len(reply.wide) - end)
-            for notice in reply.notes:
-                write_lines(cursor, [sentence(notice)], [self._formats.paragraph(bottom=4)], self._formats.small())
-            if reply.is_interrupted:
-                line = self.tr("interrupted")
-                write_lines(cursor, [line], [self._formats.paragraph(top=4, bottom=2)], self._formats.small())
-            if reply.failure is not None:
-                look = self._formats.problem()
-                write_lines(cursor, [sentence(reply.failure)], [self._formats.paragraph(top=4, bottom=4)], look)
-            if reply.finished is not None:
-                write_figures(cursor, self._formats, quiet_line(reply.finished), reply.turn)
-            self._write_actions(cursor, reply)
-        self._show_lit()
 
     def drop_reply(self) -> None:
         """Take the last reply away with everything under it."""
-        passage = self._passages.pop()
-        self._again = None
         self.light(None, 0)
+        self._growing = []
         with Edit(self) as cursor:
-            cursor.setPosition(passage.start)
-            cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
-            cursor.removeSelectedText()
+            self._sheet.drop_reply(cursor)
 
     # What is marked
 
@@ -234,16 +205,15 @@ class Transcript(QTextBrowser):
         lit = None if reply is None else (reply, index)
         if lit != self._lit:
             self._lit = lit
-            self._show_lit()
+            self._show_marks()
 
     def lit_text(self) -> str:
         """The text that is lit now."""
-        return "".join(selection.cursor.selectedText() for selection in self.extraSelections())
+        return "".join(mark.cursor.selectedText() for mark in self._lit_marks())
 
     def passage_at(self, position: int) -> Passage | None:
         """The reply in whose part of the document this position lies."""
-        at = bisect_right(self._passages, position, key=lambda p: p.start) - 1
-        return self._passages[at] if at >= 0 else None
+        return self._sheet.passage_at(position)
 
     # Where the reader is
 
@@ -269,8 +239,13 @@ class Transcript(QTextBrowser):
         """The selected text as it was written: Qt's own way turns no-break spaces into plain ones."""
         cursor = self.textCursor()
         data = QMimeData()
-        data.setText(text_between(self.document(), cursor.selectionStart(), cursor.selectionEnd()))
+        data.setText(storable(text_between(self.document(), cursor.selectionStart(), cursor.selectionEnd())))
         return data
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Home and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._is_following = False
+        super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         paint_grounds(self, self._formats.palette, event.rect())
@@ -280,6 +255,7 @@ class Transcript(QTextBrowser):
         self._lay_out_column()
         super().resizeEvent(event)
         self._latest.move(self.width() // 2 - self._latest.width() // 2, self.height() - self._latest.height() - 12)
+        self.find_bar.place()
 
     def clear(self) -> None:
         self.setExtraSelections([])
@@ -287,52 +263,123 @@ class Transcript(QTextBrowser):
 
     # Within
 
-    def _settle(self, cursor: QTextCursor, passage: Passage, cut: int, fence: str) -> None:
-        text = passage.reply.wide
-        cursor.setPosition(passage.tail)
-        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
-        cursor.removeSelectedText()
-        passage.forget_tail()
-        blocks = parse(text, passage.settled, cut, passage.fence)
-        write_blocks(cursor, blocks, self._formats, passage, goes_on=bool(fence))
-        passage.settled = passage.shown = cut
-        passage.fence = fence
-        if cut < len(text):
-            begin_block(cursor, self._formats.paragraph(), self._formats.body())
-        cursor.movePosition(QTextCursor.MoveOperation.End)
-        passage.tail = cursor.position()
+    def _lay_out_turns(self, first: int) -> None:
+        self._lit = None
+        self._growing = []
+        self.clear()
+        self._sheet.clear()
+        self._lay_out_column()
+        with Edit(self) as cursor:
+            self._sheet.write_top(cursor, first)
+        self._next = first
+        self._shown = 0
+        self._append(SHOWN_CHARACTERS)
+        self.find_bar.search_again()
 
-    def _write_tail(self, cursor: QTextCursor, passage: Passage, start: int, text: str) -> None:
-        write_plain(cursor, start, text[start:], self._formats, passage)
-        passage.shown = len(text)
+    def _append(self, room: int) -> None:
+        """Lay out turns at the end that are not laid out yet, of about so many characters."""
+        while room > 0 and self._next < len(self._turns):
+            turn = self._turns[self._next]
+            self._next += 1
+            self._shown += _length(turn)
+            room -= _length(turn)
+            self._add_question(turn.question, turn)
+            self._add_reply(turn.reply, turn)
+            if turn.reply.is_over:
+                self._end(LONGEST_REPLY)
+            else:
+                self._grow()
 
-    def _write_actions(self, cursor: QTextCursor, reply: Reply) -> None:
-        self._again = write_actions(cursor, self._formats, reply, self._passages[-1].turn, reply.turn)
+    def _append_all(self) -> None:
+        if self._next < len(self._turns):
+            self._append(sum(map(_length, self._turns[self._next :])))
 
-    def _remove_again(self, cursor: QTextCursor) -> None:
-        """Only the last reply can be written further."""
-        if self._again is not None and self._again[0] < self._again[1]:
-            cursor.setPosition(self._again[0])
-            cursor.setPosition(self._again[1], QTextCursor.MoveMode.KeepAnchor)
-            cursor.insertText("\u200b", self._formats.small())
-        self._again = None
+    def _add_question(self, question: str, turn: Turn | None) -> None:
+        with Edit(self) as cursor:
+            self._sheet.remove_going_on()
+            self._sheet.write_question(cursor, question, turn)
 
-    def _show_lit(self) -> None:
+    def _add_reply(self, reply: Reply, turn: Turn | None) -> None:
+        with Edit(self) as cursor:
+            self._sheet.passages.append(self._sheet.begin_reply(cursor, reply, turn))
+
+    def _grow(self) -> None:
+        passage = self._sheet.passages[-1]
+        stretches = passage.stretches
+        with Edit(self, stretches[-1] if stretches else None) as cursor:
+            self._sheet.lay_out_reply(cursor, passage, is_over=False)
+
+    def _end(self, most: int | None = None) -> None:
+        """The last reply to its end, or ``most`` characters of it, and what stands under it."""
+        passage = self._sheet.passages[-1]
+        stretches = passage.stretches
+        with Edit(self, stretches[-1] if stretches else None) as cursor:
+            shown = self._sheet.lay_out_reply(cursor, passage, is_over=True, most=most)
+            self._sheet.end_reply(cursor, passage, shown, is_last=True)
+        self._show_marks()
+
+    def _first_of(self, room: int) -> int:
+        """The place of the first turn for which there is room."""
+        for place in range(len(self._turns) - 1, 0, -1):
+            room -= _length(self._turns[place])
+            if room <= 0:
+                return place
+        return 0
+
+    def _may_fill(self) -> bool:
+        is_writing = bool(self._sheet.passages) and not self._sheet.passages[-1].reply.is_over
+        return self.isVisible() and not is_writing and not QGuiApplication.mouseButtons()
+
+    def _fill(self) -> bool:
+        """One step of laying out what is not laid out yet; whether there is more."""
+        if self._next < len(self._turns):
+            was_following, self._is_following = self._is_following, False
+            self._append(AT_ONCE)
+            self._is_following = was_following
+        elif self._growing:
+            with EditWithin(self):
+                is_more = self._sheet.write_more(self._growing[0], AT_ONCE)
+            if not is_more:
+                self._growing.pop(0)
+        elif self._shown < MOST_SHOWN:
+            self._fill_before(AT_ONCE)
+        is_more = bool(self._next < len(self._turns) or self._growing)
+        is_more |= self._sheet.earlier > 0 and self._shown < MOST_SHOWN
+        if not is_more:
+            self.find_bar.search_again()
+        return is_more
+
+    def _fill_before(self, room: int) -> None:
+        if not self._sheet.earlier:
+            return
+        self._is_filling = True
+        with EditWithin(self):
+            while room > 0 and self._sheet.earlier:
+                turn = self._turns[self._sheet.earlier - 1]
+                self._sheet.write_before(turn)
+                room -= _length(turn)
+                self._shown += _length(turn)
+        self._is_filling = False
+
+    def _lit_marks(self) -> list[QTextEdit.ExtraSelection]:
+        if self._lit is None:
+            return []
+        reply, index = self._lit
+        passage = self._sheet.passage_of(reply)
         marks = []
-        if self._lit is not None:
-            reply, index = self._lit
-            passage = next((p for p in self._passages if p.reply is reply), None)
-            for span in reply.spans_of_round(index) if passage else ():
-                for start, end in passage.ranges(span.start, span.end) if passage else ():
-                    mark = QTextEdit.ExtraSelection()
-                    cursor = QTextCursor(self.document())
-                    cursor.setPosition(start)
-                    cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-                    look = self._formats.origin(span.origin, on_user=True) or self._formats.body()
-                    look.setBackground(self._formats.lit)
-                    mark.cursor, mark.format = cursor, look
-                    marks.append(mark)
-        self.setExtraSelections(marks)
+        for span in reply.spans_of_round(index) if passage else ():
+            for start, end in passage.ranges(span.start, span.end) if passage else ():
+                look = self._formats.origin(span.origin, on_user=True) or self._formats.body()
+                look.setBackground(self._formats.lit)
+                mark = QTextEdit.ExtraSelection()
+                mark.cursor, mark.format = QTextCursor(self.document()), look
+                mark.cursor.setPosition(start)
+                mark.cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+                marks.append(mark)
+        return marks
+
+    def _show_marks(self) -> None:
+        self.setExtraSelections(self.find_bar.marks(self._formats) + self._lit_marks())
 
     def _lay_out_column(self) -> None:
         frame = self.document().rootFrame()
@@ -344,49 +391,32 @@ class Transcript(QTextBrowser):
             look.setRightMargin(right)
             look.setTopMargin(MARGIN)
             look.setBottomMargin(MARGIN)
+            self._painter.width = max(80.0, self.viewport().width() - left - right - 48)
             frame.setFrameFormat(look)
 
     def _on_scrolled(self, value: int) -> None:
-        self._is_following = value >= self.verticalScrollBar().maximum() - NEAR_END
+        bar = self.verticalScrollBar()
+        self._is_following = value >= bar.maximum() - NEAR_END
         self._latest.setVisible(not self._is_following)
+        if value <= self.viewport().height() // 2 and not self._is_following and not self._is_filling:
+            self._fill_before(AT_THE_TOP)
 
     def _on_range_changed(self, _low: int, high: int) -> None:
         self.verticalScrollBar().setEnabled(high > 0)
         if self._is_following:
             self.verticalScrollBar().setValue(high)
 
-    def _first_shown(self) -> int:
-        """The place of the first turn for which there is room."""
-        room = self._room
-        for place in range(len(self._turns) - 1, 0, -1):
-            turn = self._turns[place]
-            room -= min(len(turn.question), LONGEST_QUESTION) + len(turn.reply.text)
-            if room <= 0:
-                return place
-        return 0
-
-    def _lay_out_turns(self, first: int) -> None:
-        self._first = first
-        self._passages = []
-        self._again = None
-        self._lit = None
-        self.clear()
-        self._lay_out_column()
-        if first:
-            with Edit(self) as cursor:
-                write_earlier(cursor, self._formats, first)
-        for turn in self._turns[first:]:
-            self.show_question(turn.question, turn)
-            self.begin_reply(turn.reply, turn)
-            if turn.reply.is_over:
-                self.finish(None if turn.reply.turn in self._whole else LONGEST_REPLY)
-            else:
-                self.extend()
+    def _on_drawn(self, tex: str, is_display: bool) -> None:
+        """The size of a formula is known: what was laid out without it is laid out again."""
+        positions = self._painter.take_waiting(tex, is_display)
+        if positions:
+            with EditWithin(self):
+                for position in positions:
+                    self.document().markContentsDirty(position, 1)
 
     def _on_link(self, url: QUrl) -> None:
         if url.scheme() != SCHEME:
-            if url.scheme() in ("http", "https", "mailto"):
-                QDesktopServices.openUrl(url)
+            ask_to_open(url, self)
             return
         name, number, step = read(url)
         if name == "copy":
@@ -405,5 +435,25 @@ class Transcript(QTextBrowser):
             self.show_earlier()
         elif name == "whole":
             self.show_whole(number)
+        elif name == "thought":
+            self._fold(number)
+        elif name == "code":
+            self._copy_code(number, step)
         elif name in ("question", "reply"):
             self.version_requested.emit(number, step, name == "question")
+
+    def _fold(self, number: int) -> None:
+        passage = self._sheet.passage_of(number)
+        if passage is not None:
+            with EditWithin(self, passage.start):
+                self._sheet.fold(number)
+            self._show_marks()
+
+    def _copy_code(self, number: int, start: int) -> None:
+        passage = self._sheet.passage_of(number)
+        if passage is not None:
+            QGuiApplication.clipboard().setText(storable(code_at(passage.reply.wide, start)))
+
+
+def _length(turn: Turn) -> int:
+    return min(len(turn.question), LONGEST_QUESTION) + min(len(turn.reply.text), LONGEST_REPLY)

@@ -5,29 +5,34 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QTextCursor
 
-from desktop.transcript.formats import CONTINUES, Ground
+from desktop.transcript.formats import CONTINUES, GROUND_GROUP, SILENT, Ground
+from desktop.transcript.objects import OBJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from PySide6.QtGui import QTextBlockFormat, QTextCharFormat
 
+    from desktop.transcript.blocks import Block, Run
     from desktop.transcript.formats import Formats
-    from desktop.transcript.markdown import Block, Run
-    from desktop.transcript.passage import Passage
+    from desktop.transcript.passage import Stretch
 
 LINE_SEPARATOR = "\u2028"
+NOTHING = "\u200b"
+"""A character of no width, so that `begin_block` does not take a block for an unused one."""
 QUESTION_MARGINS = {"setTopMargin": 10, "setBottomMargin": 22}
-LONGEST_LINE = 2_000
-"""A growing paragraph longer than this is continued in a block of its own, so that adding to it stays cheap."""
+LONGEST_LINE = 3_000
+"""A line longer than this goes on in a block of its own, so that laying it out stays cheap."""
+translate = QCoreApplication.translate
 
 
 def begin_block(cursor: QTextCursor, look: QTextBlockFormat, text: QTextCharFormat) -> None:
-    """Go on in a new block at the end of the document; an empty last block is used up first."""
-    cursor.movePosition(QTextCursor.MoveOperation.End)
+    """Go on in a new block behind the cursor's; an empty one is used up first."""
     if cursor.block().length() > 1:
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
         cursor.insertBlock(look, text)
     else:
         cursor.setBlockFormat(look)
@@ -35,72 +40,52 @@ def begin_block(cursor: QTextCursor, look: QTextBlockFormat, text: QTextCharForm
     cursor.setCharFormat(text)
 
 
-def write_blocks(
-    cursor: QTextCursor, blocks: Sequence[Block], formats: Formats, passage: Passage, *, goes_on: bool
-) -> None:
-    """Lay out ``blocks`` at the end of the document and add their runs to ``passage``.
+def next_start(cursor: QTextCursor) -> int:
+    """The position at which `begin_block` will begin."""
+    block = cursor.block()
+    return block.position() + (block.length() if block.length() > 1 else 0)
 
-    Where ``passage`` ended inside code, the first block goes on with it; with ``goes_on`` the last one is not its end.
+
+def write_blocks(
+    cursor: QTextCursor, blocks: Sequence[Block], formats: Formats, stretch: Stretch, number: int
+) -> list[tuple[Block, int]]:
+    """Lay out ``blocks`` behind the cursor's block; where each begins, counted from the start of ``stretch``.
+
+    The cursor ends up in the last of them; their runs are added to ``stretch``. ``number`` is that of the reply.
     """
-    for index, block in enumerate(blocks):
+    placed = []
+    for block in blocks:
+        placed.append((block, next_start(cursor) - stretch.start))
         if block.kind == "table":
-            _write_table(cursor, block, formats, passage)
+            _write_table(cursor, block, formats, stretch)
         elif block.kind == "code":
-            is_first = index > 0 or not passage.fence
-            is_last = index < len(blocks) - 1 or not goes_on
-            _write_code(cursor, block, formats, passage, is_first=is_first, is_last=is_last)
+            _write_code(cursor, block, formats, stretch, number)
         else:
             begin_block(cursor, formats.block(block), formats.body())
             if block.marker:
                 cursor.insertText(block.marker + " ", formats.body())
-            _write_runs(cursor, block.runs, block, formats, passage)
-            if block.kind == "rule":
-                _keep_empty(cursor)
-
-
-def _write_code(
-    cursor: QTextCursor, block: Block, formats: Formats, passage: Passage, *, is_first: bool, is_last: bool
-) -> None:
-    lines = block.runs if is_first or any(run.text for run in block.runs) else ()
-    for index, line in enumerate(lines):
-        look = formats.grounded(Ground.CODE, is_new=is_first and index == 0, indent=block.indent)
-        if is_first and index == 0:
-            look.setTopMargin(10)
-        begin_block(cursor, look, formats.run(line, block))
-        _write_runs(cursor, (line,), block, formats, passage)
-        if not line.text:
-            _keep_empty(cursor)
-    if is_last:
-        cursor.movePosition(QTextCursor.MoveOperation.End)
-        if not lines and cursor.block().length() == 1:
-            cursor.movePosition(QTextCursor.MoveOperation.PreviousBlock)
-        look = cursor.blockFormat()
-        look.setBottomMargin(16)
-        cursor.setBlockFormat(look)
-
-
-def write_plain(cursor: QTextCursor, source: int, text: str, formats: Formats, passage: Passage) -> None:
-    """Add text as it is at the end of the document; each line feed begins a block."""
-    cursor.movePosition(QTextCursor.MoveOperation.End)
-    position = cursor.position()
-    cursor.insertText(text, formats.body())
-    passage.add(source, position, len(text))
-    if cursor.block().length() > LONGEST_LINE:
-        _continue_in_new_block(cursor, formats)
+            _write_runs(cursor, block.runs, block, formats, stretch)
+            if cursor.block().length() == 1:
+                cursor.insertText(NOTHING)
+    return placed
 
 
 def write_question(cursor: QTextCursor, question: str, formats: Formats) -> None:
     """The question on its own ground."""
-    begin_block(cursor, formats.grounded(Ground.USER, is_new=True), formats.body())
+    group = formats.new_group()
+    begin_block(cursor, formats.grounded(Ground.USER, group), formats.body())
     first = QTextCursor(cursor.block())
-    cursor.insertText(question, formats.body())
+    for index, line in enumerate(question.split("\n")):
+        if index:
+            cursor.insertBlock(formats.grounded(Ground.USER, group), formats.body())
+        _write_long(cursor, line, formats.body())
     last = QTextCursor(cursor.block())
     for edge, set_margin in ((first, "setTopMargin"), (last, "setBottomMargin")):
         look = edge.blockFormat()
         getattr(look, set_margin)(QUESTION_MARGINS[set_margin])
         edge.setBlockFormat(look)
-    if not question.rpartition("\n")[2]:
-        _keep_empty(cursor)
+    if cursor.block().length() == 1:
+        cursor.insertText(NOTHING)
 
 
 def write_lines(
@@ -109,50 +94,110 @@ def write_lines(
     """One block a line."""
     for line, look in zip(lines, looks, strict=True):
         begin_block(cursor, look, text)
-        cursor.insertText(line, text)
-        if not line:
-            _keep_empty(cursor)
+        cursor.insertText(line or NOTHING, text)
 
 
-def _write_runs(cursor: QTextCursor, runs: Iterable[Run], block: Block, formats: Formats, passage: Passage) -> None:
+def _write_code(cursor: QTextCursor, block: Block, formats: Formats, stretch: Stretch, number: int) -> None:
+    if block.is_first:
+        group = formats.new_group()
+        look = formats.grounded(Ground.CODE, group, block.indent)
+        look.setTopMargin(10)
+        look.setProperty(SILENT, True)
+        begin_block(cursor, look, formats.small())
+        if block.language:
+            cursor.insertText(f"{block.language}    ", formats.small())
+        copy = formats.action(f"borrador:code/{number}/{block.start}")
+        copy.setToolTip(translate("actions", "Copy this code"))
+        cursor.insertText(translate("actions", "Copy"), copy)
+    else:
+        group = _group_before(cursor, formats)
+    look = formats.grounded(Ground.CODE, group, block.indent)
+    if block.is_last:
+        look.setBottomMargin(16)
+    if block.joins:
+        look.setProperty(CONTINUES, True)
+    begin_block(cursor, look, formats.run(replace(block.runs[0], mark=False), block))
+    _write_runs(cursor, block.runs, block, formats, stretch)
+    if cursor.block().length() == 1:
+        cursor.insertText(NOTHING)
+
+
+def _group_before(cursor: QTextCursor, formats: Formats) -> int:
+    """The group of the code line that the next one follows."""
+    block = cursor.block() if cursor.block().length() > 1 else cursor.block().previous()
+    return block.blockFormat().intProperty(GROUND_GROUP) or formats.new_group()
+
+
+def _write_runs(cursor: QTextCursor, runs: Iterable[Run], block: Block, formats: Formats, stretch: Stretch) -> None:
     for run in runs:
         position = cursor.position()
-        cursor.insertText(run.text.replace("\n", LINE_SEPARATOR), formats.run(run, block))
-        if run.source >= 0:
-            passage.add(run.source, position, len(run.text))
+        look = formats.run(run, block)
+        if run.formula or run.mark:
+            cursor.insertText(OBJECT, look)
+            if run.source >= 0:
+                stretch.add(run.source, position, len(run.text), 1)
+        elif len(run.text) <= LONGEST_LINE:
+            cursor.insertText(run.text.replace("\n", LINE_SEPARATOR), look)
+            if run.source >= 0:
+                stretch.add(run.source, position, len(run.text))
+        else:
+            whole = run.text.replace("\n", LINE_SEPARATOR)
+            source = run.source
+            for part, start in _write_long(cursor, whole, look):
+                if run.source >= 0:
+                    stretch.add(source, start, len(part))
+                source += len(part)
+                source += whole.startswith(LINE_SEPARATOR, source - run.source)
 
 
-def _write_table(cursor: QTextCursor, block: Block, formats: Formats, passage: Passage) -> None:
-    begin_block(cursor, formats.sliver(), formats.small())
+def _write_long(cursor: QTextCursor, text: str, look: QTextCharFormat) -> list[tuple[str, int]]:
+    """Write a long line as several blocks; its parts and where each begins.
+
+    A block ends at a line end or behind a space where there is one, else anywhere but within a character.
+    """
+    placed = []
+    at = 0
+    while at < len(text):
+        end = len(text) if len(text) - at <= LONGEST_LINE else _good_end(text, at, at + LONGEST_LINE)
+        placed.append((text[at:end], cursor.position()))
+        cursor.insertText(text[at:end], look)
+        if end < len(text):
+            is_line_end = text[end] == LINE_SEPARATOR
+            end += is_line_end
+            goes_on = cursor.blockFormat()
+            goes_on.setProperty(CONTINUES, not is_line_end)
+            goes_on.setTopMargin(0)
+            goes_on.setTextIndent(0)
+            ended = cursor.blockFormat()
+            ended.setBottomMargin(0)
+            cursor.setBlockFormat(ended)
+            cursor.insertBlock(goes_on, look)
+        at = end
+    return placed
+
+
+def _good_end(text: str, start: int, end: int) -> int:
+    line_end = text.rfind(LINE_SEPARATOR, start + LONGEST_LINE // 2, end)
+    if line_end >= 0:
+        return line_end
+    space = text.rfind(" ", start + LONGEST_LINE // 2, end)
+    if space >= 0:
+        return space + 1
+    return end - 1 if "\ud800" <= text[end - 1] <= "\udbff" else end
+
+
+def _write_table(cursor: QTextCursor, block: Block, formats: Formats, stretch: Stretch) -> None:
+    begin_block(cursor, formats.sliver(6 if block.is_first else 1), formats.small())
     table = cursor.insertTable(len(block.rows), len(block.rows[0]), formats.table(block))
     for row, cells in enumerate(block.rows):
         for column, runs in enumerate(cells):
-            within = table.cellAt(row, column).firstCursorPosition()
-            _write_runs(
-                within, [replace(run, bold=True) for run in runs] if row == 0 else runs, block, formats, passage
-            )
-    cursor.movePosition(QTextCursor.MoveOperation.End)
-    cursor.setBlockFormat(formats.sliver())
-    _keep_empty(cursor)
-
-
-def _keep_empty(cursor: QTextCursor) -> None:
-    """A character of no width, so that `begin_block` does not take the block for an unused one."""
-    cursor.insertText("\u200b")
-
-
-def _continue_in_new_block(cursor: QTextCursor, formats: Formats) -> None:
-    """Turn the space before the last laid out line of the block into a block border: it looks the same."""
-    block = cursor.block()
-    layout = block.layout()
-    if layout.lineCount() < 2:
-        return
-    start = layout.lineAt(layout.lineCount() - 1).textStart()
-    cut = QTextCursor(block)
-    if start < 1 or cut.document().characterAt(block.position() + start - 1) != " ":
-        return
-    cut.setPosition(block.position() + start - 1)
-    cut.setPosition(block.position() + start, QTextCursor.MoveMode.KeepAnchor)
-    look = formats.paragraph()
-    look.setProperty(CONTINUES, True)
-    cut.insertBlock(look, formats.body())
+            if runs:
+                within = table.cellAt(row, column).firstCursorPosition()
+                is_head = row == 0 and block.is_first
+                _write_runs(
+                    within, [replace(run, bold=True) for run in runs] if is_head else runs, block, formats, stretch
+                )
+    cursor.setPosition(table.lastPosition() + 1)
+    cursor.setBlockFormat(formats.sliver(6 if not block.state else 1))
+    if cursor.block().length() == 1:
+        cursor.insertText(NOTHING, formats.small())

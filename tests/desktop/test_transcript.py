@@ -7,8 +7,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QImage, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtCore import QCoreApplication, QEvent, QUrl
+from PySide6.QtGui import QGuiApplication, QImage, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QMessageBox
 
 from desktop.conversation import Conversation
 from desktop.palette import DARK, LIGHT
@@ -97,7 +98,7 @@ def test_a_selection_survives_streaming_and_laying_out(view: Transcript, backwar
     view.setTextCursor(cursor)
     write(reply, " and more")
     view.extend()
-    assert view.textCursor().selectedText().endswith("**bold** words")
+    assert view.textCursor().selectedText() == "second one 😀 with bold words"
     write(reply, " to come.\n\nThird paragraph.")
     view.extend()
     view.finish()
@@ -183,15 +184,25 @@ def test_h16_nothing_is_fetched_or_read(view: Transcript, qtbot: QtBot) -> None:
     assert seen == []
 
 
-def test_h18_a_link_opens_outside_and_the_page_stays(view: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_h18_a_link_asks_before_it_opens_outside_and_the_page_stays(
+    view: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[str] = []
-    monkeypatch.setattr("desktop.transcript.view.QDesktopServices.openUrl", lambda url: opened.append(url.toString()))
+    monkeypatch.setattr("desktop.transcript.links.QDesktopServices.openUrl", lambda url: opened.append(url.toString()))
     begun(view, "[page](https://example.org/a) and [file](file:///etc/passwd)")
     view.finish()
     before = view.toPlainText()
-    for url in ("https://example.org/a", "file:///etc/passwd", "#anchor", "relative"):
+    for url in ("file:///etc/passwd", "#anchor", "relative", "javascript:alert(1)"):
         view.anchorClicked.emit(QUrl(url))
-    assert opened == ["https://example.org/a"]
+        assert view.findChild(QMessageBox) is None
+    for press, expected in (("Cancel", []), ("Copy address", []), ("Open", ["https://example.org/a"])):
+        view.anchorClicked.emit(QUrl("https://example.org/a"))
+        box = view.findChild(QMessageBox)
+        assert "example.org" in box.informativeText()
+        next(button for button in box.buttons() if button.text() == press).click()
+        assert opened == expected
+        QCoreApplication.sendPostedEvents(box, QEvent.Type.DeferredDelete)
+    assert QGuiApplication.clipboard().text() == "https://example.org/a"
     assert view.toPlainText() == before
 
 
