@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from time import time
+from time import monotonic, time
 from typing import TYPE_CHECKING
 
+from desktop.plain_text import storable
+from desktop.thought import Thought
 from inference.events import Failed, Finished, Prefill, Round, Started
 
 if TYPE_CHECKING:
@@ -48,7 +50,8 @@ class Reply:
 
     ``wide`` is ``text`` with each character beyond U+FFFF as its two halves: its offsets count as Qt's do. A reply
     that went on after it had ended keeps what was known of the parts before in ``earlier``. ``model`` names the model
-    of a reply that was written by another program.
+    of a reply that was written by another program. ``opens_thinking`` is None where nobody knows whether the prompt
+    opened the thinking, ``thinking_seconds`` where nobody knows how long it took.
     """
 
     turn: int
@@ -70,7 +73,11 @@ class Reply:
     earlier: tuple[Finished, ...] = ()
     is_interrupted: bool = False
     model: str = ""
+    opens_thinking: bool | None = None
+    thinking_seconds: float | None = None
     _begun_at: int = 0
+    _asked_at: float | None = None
+    _thought: Thought | None = None
 
     @property
     def is_over(self) -> bool:
@@ -83,6 +90,22 @@ class Reply:
         if not self.text or not self.is_over:
             return False
         return self.finished is None or self.finished.reason.id not in ("finish.end", "finish.stop")
+
+    @property
+    def thought(self) -> Thought:
+        """Where the thinking ends and the answer begins, in ``wide``."""
+        if self._thought is None:
+            self._thought = Thought(self.opens_thinking)
+        self._thought.read(self.wide, is_over=self.is_over)
+        return self._thought
+
+    @property
+    def answer(self) -> str:
+        """The text without what was thought before; empty while there is no answer."""
+        thought = self.thought
+        if thought.answer <= 0:
+            return self.text if thought.answer == 0 else ""
+        return storable(self.wide[thought.answer :]).lstrip("\n")
 
     @property
     def goes_on(self) -> bool:
@@ -98,11 +121,18 @@ class Reply:
         if isinstance(event, Started):
             self.notes = event.notes
             self.seed = event.seed
+            if not self.goes_on:
+                self.opens_thinking, self._thought = event.opens_thinking, None
+            self._asked_at = monotonic()
         elif isinstance(event, Prefill):
             self.prefill = event
         elif isinstance(event, Round):
+            was_open = not self.text or self.thought.is_open
             self.rounds.append(event)
             self.add(event.pieces)
+            if was_open and self.thought.start >= 0 and self._asked_at is not None:
+                self.thinking_seconds = (self.thinking_seconds or 0.0) + monotonic() - self._asked_at
+            self._asked_at = monotonic()
         elif isinstance(event, Finished):
             self.add(event.pieces)
             self._finish(event)
@@ -122,6 +152,7 @@ class Reply:
         """The engine's final text wins over what was shown; spans of text that is gone go too."""
         if text != self.text:
             self.text, self.wide = text, in_halves(text)
+            self._thought = None
             self.spans = [span for span in self.spans if span.end <= len(self.wide)]
 
     def reopen(self, turn: int) -> None:
@@ -133,6 +164,7 @@ class Reply:
         self.is_interrupted = False
         self.rounds, self.spans, self.notes = [], [], ()
         self._begun_at = len(self.text)
+        self._asked_at = None
 
     def copied(self, turn: int, id: int, question: Question) -> Reply:
         """The same under other numbers, as the answer to ``question``, with nothing behind it."""
@@ -146,6 +178,7 @@ class Reply:
             spans=list(self.spans),
             rounds=list(self.rounds),
             is_interrupted=self.is_interrupted or not self.is_over,
+            _thought=None,
         )
 
     def _finish(self, event: Finished) -> None:

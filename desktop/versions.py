@@ -43,7 +43,7 @@ class Versions(QObject):
         """Put the text of a reply on the clipboard, as the model wrote it."""
         turn = self._chat.conversation.turn_of(number)
         if turn is not None:
-            QGuiApplication.clipboard().setText(turn.reply.text)
+            QGuiApplication.clipboard().setText(turn.reply.answer or turn.reply.text)
 
     def edit(self, number: int) -> None:
         """Let a question be asked otherwise."""

@@ -29,6 +29,8 @@ def details_of(reply: Reply) -> str:
         "failure": _notice(reply.failure),
         "notes": [_notice(one) for one in reply.notes],
         "model": reply.model,
+        "opens_thinking": reply.opens_thinking,
+        "thinking_seconds": reply.thinking_seconds,
     }
     return json.dumps({name: value for name, value in known.items() if value not in (None, [], "")})
 
@@ -41,6 +43,9 @@ def fill(reply: Reply, details: str) -> None:
     reply.manner = _tried(_to_manner, known.get("manner"))
     reply.seed = known["seed"] if isinstance(known.get("seed"), int) else None
     reply.model = known["model"] if isinstance(known.get("model"), str) else ""
+    opens, seconds = known.get("opens_thinking"), known.get("thinking_seconds")
+    reply.opens_thinking = opens if isinstance(opens, bool) else None
+    reply.thinking_seconds = float(seconds) if isinstance(seconds, int | float) else None
     reply.failure = _tried(_to_notice, known.get("failure"))
     notes = (_tried(_to_notice, one) for one in _list(known.get("notes")))
     reply.notes = tuple(one for one in notes if one is not None)
