@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn import functional
 
 from inference.linears import join
-from inference.rows import inside_window
+from inference.rows import Interrupted, inside_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -155,6 +155,8 @@ class Decoder:
         for layer, (new_keys, new_values, keys, values) in zip(
             self._layers_alone if alone else self._layers, cache.layers_at(rows.first, used, rows.span), strict=True
         ):
+            if rows.given_up is not None and rows.given_up():
+                raise Interrupted
             # Queries and keys of a row lie side by side and are turned together.
             qkv = layer.qkv(layer.before_attention(x)).view(count, heads + 2 * key_heads, self._head_dim)
             turned = self._turn(qkv[:, : heads + key_heads], layer, rotary)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 
 from inference.drafters.base import Draft
-from inference.rows import tree_rows
+from inference.rows import Interrupted, tree_rows
 from inference.verify import verify
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Engine:
     def prefill(self, prompt: Sequence[int], cancelled: Callable[[], bool]) -> Iterator[int]:
         """Read all prompt tokens but the last into the cache; yield how many are done, at first those reused.
 
-        Ends early when ``cancelled`` says so; what was read stays valid.
+        Ends early when ``cancelled`` says so, where the forward can also within a chunk; what was read stays valid.
         """
         done = self.reuse(prompt)
         end = len(prompt) - 1
@@ -108,9 +108,11 @@ class Engine:
         while done < end and not cancelled():
             stop = min(end, (done // PREFILL_CHUNK + 1) * PREFILL_CHUNK)
             chunk = list(prompt[done:stop])
-            self.forward(
-                tree_rows(chunk, None, done, self.cache.slots, device=self.device), self.cache, last_only=True
-            )
+            rows = tree_rows(chunk, None, done, self.cache.slots, device=self.device, given_up=cancelled)
+            try:
+                self.forward(rows, self.cache, last_only=True)
+            except Interrupted:
+                return
             self.cache.advance(len(chunk))
             self._ids.extend(chunk)
             done = stop

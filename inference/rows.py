@@ -13,7 +13,11 @@ import torch
 from inference.kv_cache import whole_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+
+class Interrupted(Exception):
+    """A pass was given up between two layers; what it wrote lies in slots that are not valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,7 @@ class Rows:
     """``tokens``, ``positions``, ``slots`` int64 [rows]; ``mask`` bool [rows, span]; the first ``used`` rows count.
 
     Those write to the slots from ``first`` on. ``whole``: one row that sees all of the span, so no mask is needed.
+    ``given_up`` is asked between layers, by forwards that can; true raises Interrupted.
     """
 
     tokens: torch.Tensor
@@ -30,6 +35,7 @@ class Rows:
     used: int
     first: int
     whole: bool = False
+    given_up: Callable[[], bool] | None = None
 
     @property
     def span(self) -> int:
@@ -46,6 +52,7 @@ def tree_rows(
     width: int = 0,
     padded_span: bool = False,
     device: torch.device | str = "cpu",
+    given_up: Callable[[], bool] | None = None,
 ) -> Rows:
     """Rows for ``tokens`` behind ``length`` valid slots; ``parents[i]`` is the row that token i follows, -1 the text.
 
@@ -86,6 +93,7 @@ def tree_rows(
         first=length,
         # Exact mode never leaves the mask out: the kernel without one has other last bits.
         whole=rows == 1 and not padded_span,
+        given_up=given_up,
     )
 
 

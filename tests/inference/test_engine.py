@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from inference.decoder import Decoder, pack
 from inference.drafters.none import NoDrafter
 from inference.drafters.twin import TwinDrafter
 from inference.exact import fast_width
@@ -235,6 +236,21 @@ def test_prefill_can_be_given_up_between_chunks_and_goes_on() -> None:
     assert list(engine.prefill(prompt, lambda: False)) == [256, 512, 699]
     warm = write(engine, prompt, NoDrafter(), FixedK(0), count=20)
     assert warm == write(engine_for(forward), prompt, NoDrafter(), FixedK(0), count=20)
+
+
+def test_prefill_can_be_given_up_between_layers_and_goes_on() -> None:
+    model = tiny_model("llama")
+    list(pack(model))
+    decoder = Decoder(model)
+    prompt = [(3 * i + 1) % VOCABULARY for i in range(700)]
+    engine = engine_for(decoder)
+    asked = iter([False] * 5 + [True])  # before the first chunk, its two layers, before the second, and its first layer
+    assert list(engine.prefill(prompt, lambda: next(asked))) == [0, 256]
+    assert engine.ids == tuple(prompt[:256])
+    assert next(asked, None) is None
+    assert list(engine.prefill(prompt, lambda: False)) == [256, 512, 699]
+    again = write(engine, prompt, NoDrafter(), FixedK(0), count=20)
+    assert again == write(engine_for(decoder), prompt, NoDrafter(), FixedK(0), count=20)
 
 
 def test_an_error_in_a_round_leaves_nothing_to_repair() -> None:
