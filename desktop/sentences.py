@@ -37,6 +37,11 @@ _MARKED = {
     "download.elsewhere": QT_TRANSLATE_NOOP("sentences", "Waiting for another program that is fetching {model}"),
     "download.asked_to_wait": QT_TRANSLATE_NOOP("sentences", "The hub is busy; going on in {seconds} s"),
     "download.checking": QT_TRANSLATE_NOOP("sentences", "Checking {file}"),
+    "convert.reading": QT_TRANSLATE_NOOP("sentences", "Reading {model}"),
+    "convert.reading_part": QT_TRANSLATE_NOOP("sentences", "Converting: {done_m:.0f} of {total_m:.0f} million weights"),
+    "convert.writing": QT_TRANSLATE_NOOP("sentences", "Writing {model} as safetensors"),
+    "convert.checking": QT_TRANSLATE_NOOP("sentences", "Checking the weights of {model}"),
+    "convert.elsewhere": QT_TRANSLATE_NOOP("sentences", "Waiting for another Borrador that is importing {model}"),
     "download.retrying": QT_TRANSLATE_NOOP("sentences", "The line broke; trying again in {seconds} s"),
     "download.stalled": QT_TRANSLATE_NOOP("sentences", "The line stood still; connecting anew"),
     "speculation.on": QT_TRANSLATE_NOOP("sentences", "On: K {k}, {speedup:.1f}x"),
@@ -48,12 +53,12 @@ _MARKED = {
     "drafter.none": QT_TRANSLATE_NOOP("sentences", "no drafter is chosen"),
     "drafter.recurrent": QT_TRANSLATE_NOOP("sentences", "this model keeps a running state that cannot be rolled back"),
     "drafter.no_linear": QT_TRANSLATE_NOOP("sentences", "this model has no matrices a 3-bit copy could be made of"),
+    "drafter.not_made": QT_TRANSLATE_NOOP("sentences", "it was not made when the model was loaded"),
     "drafter.twin_failed": QT_TRANSLATE_NOOP("sentences", "the 3-bit copy could not be made: {detail}"),
     "exact.on": QT_TRANSLATE_NOOP("sentences", "Exact: speculation changes no bit of the answer"),
     "exact.off_chosen": QT_TRANSLATE_NOOP(
         "sentences",
         "Fast: chosen by you; near ties may fall differently with speculation on and off",
-    "drafter.not_made": QT_TRANSLATE_NOOP("sentences", "it was not made when the model was loaded"),
     ),
     "exact.off_cost": QT_TRANSLATE_NOOP("sentences", "Fast: exact mode would cost {percent:.0f} % on this machine"),
     "exact.off_recurrent": QT_TRANSLATE_NOOP(
@@ -152,7 +157,11 @@ _MARKED = {
     "error.not_installed": QT_TRANSLATE_NOOP("sentences", "{model} is not installed; choose one of the list."),
     "error.ambiguous": QT_TRANSLATE_NOOP("sentences", "{model} means several models; choose one of {choices}."),
     "error.not_a_model": QT_TRANSLATE_NOOP("sentences", "{model} holds no language model: {detail}."),
-    "error.model_incomplete": QT_TRANSLATE_NOOP("sentences", "{model} is not complete: {files}. Download it again."),
+    "error.model_incomplete": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} is not complete ({files} is missing or damaged); download it again.",
+    ),
+    "error.model_damaged": QT_TRANSLATE_NOOP("sentences", "{model} cannot be read: {detail}; download it again."),
     "error.model_unsafe": QT_TRANSLATE_NOOP(
         "sentences",
         "{model} holds pickle weights only ({files}); choose a copy with safetensors.",
@@ -180,6 +189,22 @@ _MARKED = {
         "{model} keeps a running state between tokens in a way that cannot be run here; choose another model.",
     ),
     "error.missing_weights": QT_TRANSLATE_NOOP("sentences", "{model} lacks the weights {names}; download it again."),
+    "error.surplus_weights": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} holds weights that its config.json has no place for ({names}); fetch it again.",
+    ),
+    "error.weights_shape": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} and its config.json do not fit together: {detail}; fetch it again.",
+    ),
+    "error.rope": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} has rotary settings that transformers {version} does not support ({detail}); choose another model.",
+    ),
+    "error.missing_library": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} needs a library that is not installed ({detail}); choose another model.",
+    ),
     "error.network": QT_TRANSLATE_NOOP(
         "sentences",
         "The model hub cannot be reached ({detail}); check the network, or choose a model that is here.",
@@ -241,6 +266,10 @@ _MARKED = {
         "sentences",
         "{model} holds two sets of weights that disagree ({one}, {other}); remove one of them.",
     ),
+    "error.weights_mixed": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} mixes files of different copies ({one} and {other} disagree); download it again.",
+    ),
     "error.repo_incomplete": QT_TRANSLATE_NOOP(
         "sentences",
         "{model} lacks {files} on the hub itself; choose another copy.",
@@ -265,6 +294,29 @@ _MARKED = {
     "error.gguf_parts": QT_TRANSLATE_NOOP(
         "sentences",
         "{model} is one part of a set, and {files} is missing; put all parts into one folder.",
+    ),
+    "error.gguf_split": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} is a set of {count} files, which cannot be imported; join them first with llama-gguf-split --merge, "
+        "or choose a single file.",
+    ),
+    "error.not_converted": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} cannot be imported: {detail}; choose a copy with safetensors.",
+    ),
+    "error.pickle": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{file} of {model} holds more than weights, or is damaged, so it was not opened; choose a copy with "
+        "safetensors.",
+    ),
+    "error.not_numbers": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} is damaged: {tensor} holds values that are no numbers; fetch it again.",
+    ),
+    "error.convert_memory": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Importing {model} needs about {needed_gb:.1f} GB of memory, and {free_gb:.1f} GB are free; close other "
+        "programs, or choose a smaller model.",
     ),
     "error.cancelled": QT_TRANSLATE_NOOP("sentences", "Loading was stopped; what has been fetched is kept."),
     "error.disk_full": QT_TRANSLATE_NOOP(

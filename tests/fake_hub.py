@@ -6,12 +6,12 @@ Knows nothing of Borrador.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import socket
 import struct
 import threading
-import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -128,6 +128,7 @@ class FakeHub:
         return None
 
 
+@functools.lru_cache(maxsize=500)
 def _hash(content: bytes, large: bool) -> str:
     if large:
         return hashlib.sha256(content).hexdigest()
@@ -162,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.reply(fault.status, fault.headers)
             return
         if parts[0] == "content":  # where redirects lead: no name and no token is asked for here
-            owner, name, commit, *file = parts[1:]
+            owner, name, _, *file = parts[1:]
             self.file(self.fake.repositories[f"{owner}/{name}"], "/".join(file), asked, fault)
             return
         if parts == ["api", "models"]:
@@ -199,8 +200,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def about(self, name: str, held: Repository) -> dict[str, Any]:
         about: dict[str, Any] = {
-            "_id": "0", "id": name, "sha": held.commit, "gated": "manual" if held.gated else False,
-            "private": held.private, "tags": list(held.tags), "downloads": held.downloads, "likes": 0,
+            "_id": "0",
+            "id": name,
+            "sha": held.commit,
+            "gated": "manual" if held.gated else False,
+            "private": held.private,
+            "tags": list(held.tags),
+            "downloads": held.downloads,
+            "likes": 0,
         }
         if held.parameters:
             about["safetensors"] = {"parameters": {"BF16": held.parameters}, "total": held.parameters}
@@ -212,11 +219,12 @@ class _Handler(BaseHTTPRequestHandler):
         words = asked.get("search", [""])[0].lower().split()
         tags = set(asked.get("filter", [])) | set(asked.get("pipeline_tag", []))
         found = [
-            self.about(name, held) for name, held in self.fake.repositories.items()
+            self.about(name, held)
+            for name, held in self.fake.repositories.items()
             if all(word in name.lower() for word in words) and tags <= set(held.tags) and (not held.private or token)
         ]
         found.sort(key=lambda one: -one["downloads"])
-        self.json(found[:int(asked.get("limit", ["30"])[0])])
+        self.json(found[: int(asked.get("limit", ["30"])[0])])
 
     def entry(self, name: str, content: bytes, name_key: str, id_key: str, lfs_key: str) -> dict[str, Any]:
         entry: dict[str, Any] = {"type": "file", name_key: name, "size": len(content), id_key: _hash(content, False)}
@@ -235,6 +243,9 @@ class _Handler(BaseHTTPRequestHandler):
         if asked.range and not (fault and fault.ignore_range):
             start, status = int(asked.range.removeprefix("bytes=").split("-")[0]), 206
             headers["Content-Range"] = f"bytes {start}-{len(content) - 1}/{len(content)}"
+        if start > len(content):
+            self.reply(416, {"Content-Range": f"bytes */{len(content)}"})
+            return
         body = content[start:]
         self.send_response(status)
         for key, value in {**headers, "Content-Length": str(len(body))}.items():
@@ -249,11 +260,11 @@ class _Handler(BaseHTTPRequestHandler):
         step = self.fake.step
         try:
             for at in range(0, min(limit, len(body)), step):
-                piece = body[at:min(at + step, limit)]
+                piece = body[at : min(at + step, limit)]
                 self.wfile.write(piece)
                 asked.sent += len(piece)
                 if fault and fault.bytes_per_second:
-                    time.sleep(len(piece) / fault.bytes_per_second)
+                    self.fake.closing.wait(len(piece) / fault.bytes_per_second)
         except OSError:  # the other side went away, which some tests are about
             self.close_connection = True
         if limit < len(body):

@@ -1,109 +1,83 @@
 """Fetches a model of the hub into the cache that all programs share; runs inside a job, see job.py.
 
-Of a repository it takes what loading needs and nothing else. A file that was cut off continues where it stopped: the
-hub's own client (2.4) throws such a part away, so files are brought here one by one with its transport and hashed, and
-its snapshot download then only lays out the snapshot.
+Of a repository it takes what loading needs and nothing else. The hub's own client (2.4) throws the part of a file away
+that a killed program left, and checks no hash, so files are brought here one by one (transfer.py), and its snapshot
+download then only lays out the snapshot.
 """
 
 from __future__ import annotations
 
-import hashlib
-import logging
-import re
-import time
-from dataclasses import dataclass, field
+import shutil
+from dataclasses import dataclass
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import huggingface_hub
-from filelock import FileLock, Timeout
 from huggingface_hub import constants
-from huggingface_hub.file_download import http_get
-from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+from huggingface_hub.file_download import are_symlinks_supported
 
 from inference.messages import Notice, Problem
 from inference.models import contents
 from inference.models.folders import hub_cache, require_space, writable
-from inference.models.hub_errors import TRANSPORT, as_problem, seconds_to_wait
-from inference.models.starter import downloading
+from inference.models.hub_errors import as_problem, seconds_to_wait
+from inference.models.transfer import PASSING, File, Meter, Transfer, countdown, wait_as_told
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from inference.models.starter import Progress
 
-CHUNK = 1 << 20
-"""Bytes per step of progress; at most so many are lost when the process is killed."""
 SMALL = (
     "config.json", "generation_config.json", "tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*",
     "merges.txt", "chat_template*", "*.model", "*.tiktoken", "tekken.json",
-)
-LONGEST_WAIT = 300
-"""Seconds a busy hub may ask to wait before that is a Problem rather than a countdown."""
+)  # fmt: skip
+LISTING_PAUSES = (1, 3)
+"""Seconds before the list of files is asked for again, when the hub is in trouble."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """Where the snapshot lies, and its commit."""
+    """Where the snapshot lies, and its commit. ``file`` is the one file that was asked for, if one was."""
 
     folder: Path
     revision: str
+    file: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    name: str
-    size: int
-    etag: str
-    """sha256 of the content for large files, the git blob's sha1 for small ones."""
-
-
-@dataclass(slots=True)
-class _Meter:
-    """Bytes done of all files; prints at most ten times a second."""
-
-    model: str
-    total: int
-    progress: Progress
-    done: int = 0
-    fresh: int = 0
-    start: float = field(default_factory=time.monotonic)
-    said: float = 0.0
-
-    def add(self, count: int) -> None:
-        self.done += count
-        self.fresh += count
-        now = time.monotonic()
-        if now - self.said > 0.1 or self.done >= self.total:
-            self.said = now
-            speed = max(0, self.fresh) / max(now - self.start, 1e-3)
-            share = min(1.0, self.done / max(self.total, 1))
-            self.progress(downloading(self.model, self.done, self.total, speed), share)
-
-
-class _Waits(logging.Handler):
-    """The client sits out a busy hub in silence during a file, and tells only its log; this tells the user."""
-
-    def __init__(self, progress: Progress) -> None:
-        super().__init__(logging.WARNING)
-        self.progress = progress
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if match := re.search(r"Rate limited\. Waiting ([\d.]+)s", record.getMessage()):
-            self.progress(Notice("download.asked_to_wait", {"seconds": round(float(match[1]))}), None)
-
-
-def fetch(repository: str, revision: str | None, progress: Progress) -> Fetched:
-    """Bring the model here in full. Problems: no network, unknown, gated, refused, busy, disk, permission, unsafe."""
-    # The client's step is 10 MB: on a slow line that is a minute without news.
-    constants.DOWNLOAD_CHUNK_SIZE = CHUNK
-    logging.getLogger("huggingface_hub").addHandler(_Waits(progress))
+def fetch(repository: str, revision: str | None, progress: Progress, file: str | None = None) -> Fetched:
+    """Bring the model here in full, or one GGUF ``file`` of it. Every failure is a Problem that says what to do."""
     try:
-        return _Download(repository, revision, progress).run()
+        return _Download(repository, revision, progress).run(file)
     except Problem:
         raise
     except Exception as error:
         raise as_problem(error, repository, revision) from error
+
+
+def storage(repository: str) -> Path:
+    """The folder of a repository in the cache."""
+    return hub_cache() / ("models--" + repository.replace("/", "--"))
+
+
+def discard(repository: str) -> int:
+    """Remove what a download that was given up has left; the bytes that became free. What is whole stays."""
+    place = storage(repository)
+    blobs = place / "blobs"
+    used = {path.resolve() for path in (place / "snapshots").glob("*/*")} if _has_weights(place) else set()
+    freed = 0
+    for path in [*blobs.iterdir()] if blobs.is_dir() else []:
+        if path.resolve() not in used:
+            freed += path.stat().st_size
+            path.unlink()
+    if not used:
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(hub_cache() / ".locks" / place.name, ignore_errors=True)
+    return freed
+
+
+def _has_weights(place: Path) -> bool:
+    """Whether any snapshot holds weights; those are linked last, when all else is here."""
+    return any(path.exists() for kind in ("safetensors", "gguf") for path in (place / "snapshots").glob(f"*/*.{kind}"))
 
 
 class _Download:
@@ -114,33 +88,63 @@ class _Download:
         self.revision = revision
         self.progress = progress
         self.cache = hub_cache()
-        self.storage = self.cache / ("models--" + repository.replace("/", "--"))
+        self.storage = storage(repository)
 
-    def run(self) -> Fetched:
+    def run(self, file: str | None = None) -> Fetched:
         self.progress(Notice("download.listing", {"model": self.repository}), None)
         listed = self._listing()
         self.snapshot = self.storage / "snapshots" / self.commit
+        if file is not None:
+            return self._one(listed, file)
         weights = self._weights(listed)
         small = [file for name, file in listed.items() if any(fnmatch(name, pattern) for pattern in SMALL)]
         if contents.SINGLE not in listed:
             small.append(listed[contents.INDEX])
-        self.blobs = writable(self.storage / "blobs")
-        self.meter = _Meter(self.repository, sum(file.size for file in (*small, *weights)), self.progress)
-        self.meter.done = sum(self._held(file) for file in (*small, *weights))
-        require_space(self.cache, self.meter.total - self.meter.done)
-        for file in sorted(small, key=lambda file: file.name != contents.CONFIG):
-            self._bring(file)
+        transfer = self._begin([*small, *weights])
+        for one in sorted(small, key=lambda file: file.name != contents.CONFIG):
+            self._bring(transfer, one)
         self._lay_out(small)
         contents.check_config(self.snapshot, self.repository)  # before gigabytes are fetched for nothing
         weights = self._indexed(weights, listed)
-        for file in weights:
-            self._bring(file)
+        for one in weights:
+            self._bring(transfer, one)
         self._lay_out(weights)
         self._name_commit()
         return Fetched(self.snapshot, self.commit)
 
-    def _listing(self) -> dict[str, _File]:
-        """Files at the top of the repository; sets the commit. One request, repeated when the hub asks to wait."""
+    def _one(self, listed: dict[str, File], name: str) -> Fetched:
+        """One GGUF file, alone."""
+        file = listed.get(name)
+        if file is None or not name.lower().endswith(".gguf"):
+            raise Problem("error.choose_file", model=self.repository, files=_ggufs(listed))
+        self._bring(self._begin([file]), file)
+        self._lay_out([file])
+        return Fetched(self.snapshot, self.commit, self.snapshot / name)
+
+    def _begin(self, files: list[File]) -> Transfer:
+        """Count what is here and what is to come, and see that there is room for it."""
+        blobs = writable(self.storage / "blobs")
+        self.meter = Meter(self.repository, sum(file.size for file in files), self.progress)
+        transfer = Transfer(self.repository, self.commit, blobs, self.cache / ".locks" / self.storage.name, self.meter)
+        self.meter.begin(sum(self._held(file, transfer) for file in files))
+        needed = self.meter.total - self.meter.done
+        if needed and not are_symlinks_supported(self.cache):
+            needed += max(file.size for file in files)  # a file is here twice while it is copied into the snapshot
+        require_space(self.cache, needed)
+        return transfer
+
+    def _bring(self, transfer: Transfer, file: File) -> None:
+        """One file; where it is not what the listing said, the listing is looked at again."""
+        try:
+            transfer.bring(file, self.snapshot / file.name)
+        except Problem as problem:
+            if problem.notice.id == "error.download_damaged" and self._listing().get(file.name) != file:
+                raise Problem("error.changed", model=self.repository) from problem
+            raise
+
+    def _listing(self) -> dict[str, File]:
+        """Files at the top of the repository; sets the commit. Repeated when the hub asks to wait or is in trouble."""
+        pauses = iter(LISTING_PAUSES)
         while True:
             try:
                 info = huggingface_hub.HfApi().model_info(
@@ -148,17 +152,26 @@ class _Download:
                 )
                 break
             except huggingface_hub.errors.HfHubHTTPError as error:
-                self._wait(error)
+                self._wait(error, next(pauses, None))
         if not info.sha:
             raise Problem("error.hub", detail="it named no commit")
         self.commit = info.sha
         return {
-            entry.rfilename: _File(entry.rfilename, entry.size or 0, entry.lfs.sha256 if entry.lfs else entry.blob_id)
-            for entry in info.siblings or ()
-            if "/" not in entry.rfilename and entry.blob_id
+            one.rfilename: File(one.rfilename, self._size(one.rfilename, one.size), one.lfs.sha256 if one.lfs else blob)
+            for one in info.siblings or ()
+            if "/" not in one.rfilename and (blob := one.blob_id)
         }
 
-    def _weights(self, listed: dict[str, _File]) -> list[_File]:
+    def _size(self, name: str, told: int | None) -> int:
+        """A file's size; where the listing does not tell it, the file itself is asked."""
+        if told is None:
+            url = huggingface_hub.hf_hub_url(self.repository, name, revision=self.commit)
+            told = huggingface_hub.get_hf_file_metadata(url).size
+        if told is None:
+            raise Problem("error.hub", detail=f"it tells no size of {name}")
+        return told
+
+    def _weights(self, listed: dict[str, File]) -> list[File]:
         if contents.SINGLE in listed:
             return [listed[contents.SINGLE]]
         if contents.INDEX in listed:
@@ -166,10 +179,10 @@ class _Download:
         if pickles := [name for name in listed if any(fnmatch(name, pattern) for pattern in contents.PICKLES)]:
             raise Problem("error.model_unsafe", model=self.repository, files=", ".join(pickles[:3]))
         if any(name.endswith(".gguf") for name in listed):
-            raise Problem("error.gguf", model=self.repository)
+            raise Problem("error.choose_file", model=self.repository, files=_ggufs(listed))
         raise Problem("error.not_a_model", model=self.repository, detail="there are no safetensors in it")
 
-    def _indexed(self, weights: list[_File], listed: dict[str, _File]) -> list[_File]:
+    def _indexed(self, weights: list[File], listed: dict[str, File]) -> list[File]:
         """Of the shards those that the index names, now that it is here."""
         if contents.SINGLE in listed:
             return weights
@@ -179,90 +192,21 @@ class _Download:
         self.meter.total += sum(listed[name].size for name in names) - sum(file.size for file in weights)
         return [listed[name] for name in names]
 
-    def _held(self, file: _File) -> int:
+    def _held(self, file: File, transfer: Transfer) -> int:
         """Bytes of a file that need not be fetched."""
-        for path in (self.snapshot / file.name, self.blobs / file.etag, self._part(file)):
+        for path in (self.snapshot / file.name, transfer.blobs / file.etag, transfer.part(file)):
             if path.exists():
                 return min(path.stat().st_size, file.size)
         return 0
 
-    def _part(self, file: _File) -> Path:
-        return self.blobs / f"{file.etag}.incomplete"
-
-    def _bring(self, file: _File) -> None:
-        """The file's content as a blob with the right hash, continued where an earlier try stopped."""
-        locks = writable(self.cache / ".locks" / self.storage.name)
-        lock = FileLock(locks / f"{file.etag}.lock")
-        while True:
-            try:
-                lock.acquire(timeout=1)
-                break
-            except Timeout:  # the system frees a lock when its holder dies, so this one lives
-                self.progress(Notice("download.elsewhere", {"model": self.repository}), None)
-        try:
-            for attempt in (1, 2):
-                if self._is_whole(file) or self._transfer(file):
-                    return
-                if attempt == 2:
-                    raise Problem("error.download_damaged", model=self.repository, file=file.name)
-        finally:
-            lock.release()
-
-    def _is_whole(self, file: _File) -> bool:
-        return any(
-            path.is_file() and path.stat().st_size == file.size
-            for path in (self.snapshot / file.name, self.blobs / file.etag)
-        )
-
-    def _transfer(self, file: _File) -> bool:
-        """Fetch what is missing; False (and nothing kept) when the content does not have its hash."""
-        part = self._part(file)
-        part.touch()
-        meter = self.meter
-
-        class Bar:
-            """What the client reports to in place of a progress bar."""
-
-            def __init__(self, **_: Any) -> None: ...
-            def __enter__(self) -> Bar:
-                return self
-
-            def __exit__(self, *_: object) -> None: ...
-            def update(self, count: float | None = 1) -> None:
-                meter.add(int(count or 0))
-
-        url = huggingface_hub.hf_hub_url(self.repository, file.name, revision=self.commit)
-        headers = build_hf_headers()
-        with part.open("r+b") as stream:
-            if part.stat().st_size > file.size:
-                stream.truncate()
-            while (start := stream.seek(0, 2)) < file.size:
-                try:
-                    http_get(
-                        url, stream, resume_size=start, headers=headers, expected_size=file.size,
-                        tqdm_class=Bar,  # any class with these methods will do
-                    )
-                except TRANSPORT as error:
-                    # A broken line is taken up again as long as something arrives.
-                    if isinstance(error, huggingface_hub.errors.HfHubHTTPError) or stream.tell() == start:
-                        raise
-        if file.size > 50_000_000:
-            self.progress(Notice("download.checking", {"file": file.name}), None)
-        if _digest(part, file.etag) != file.etag:
-            part.unlink()
-            meter.add(-file.size)
-            return False
-        part.replace(self.blobs / file.etag)
-        return True
-
-    def _lay_out(self, files: list[_File]) -> None:
+    def _lay_out(self, files: list[File]) -> None:
         """The snapshot's links to blobs that are here, by the client itself; it downloads nothing any more."""
         huggingface_hub.snapshot_download(
             self.repository, revision=self.commit, cache_dir=self.cache, allow_patterns=[file.name for file in files]
         )
         for file in files:
             if not (self.snapshot / file.name).is_symlink():
-                (self.blobs / file.etag).unlink(missing_ok=True)  # copied, where links are not allowed
+                (self.storage / "blobs" / file.etag).unlink(missing_ok=True)  # copied, where links are not allowed
 
     def _name_commit(self) -> None:
         """What the revision means, for later starts without the hub; written last, when all is here."""
@@ -274,21 +218,18 @@ class _Download:
         part.write_text(self.commit, encoding="utf-8")
         part.replace(ref)
 
-    def _wait(self, error: huggingface_hub.errors.HfHubHTTPError) -> None:
+    def _wait(self, error: huggingface_hub.errors.HfHubHTTPError, pause: int | None) -> None:
+        """Wait as a busy hub asks, or ``pause`` seconds for one in trouble; raise any other answer."""
         seconds = seconds_to_wait(error)
-        if seconds is None or seconds > LONGEST_WAIT:
+        if seconds is not None:
+            wait_as_told(seconds, self.progress)
+        elif pause is not None and error.response.status_code in PASSING:
+            countdown(pause, "download.retrying", self.progress)
+        else:
             raise error
-        for left in range(seconds, 0, -1):
-            self.progress(Notice("download.asked_to_wait", {"seconds": left}), None)
-            time.sleep(1)
 
 
-def _digest(path: Path, etag: str) -> str:
-    """The hash of the kind the etag is: sha256, or git's sha1 of a blob (a header with the size comes first)."""
-    with path.open("rb") as stream:
-        if len(etag) == 64:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-        digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
-        while block := stream.read(CHUNK):
-            digest.update(block)
-    return digest.hexdigest()
+def _ggufs(listed: dict[str, File]) -> str:
+    """The GGUF files with their sizes, smallest first."""
+    files = sorted((file for file in listed.values() if file.name.lower().endswith(".gguf")), key=lambda one: one.size)
+    return ", ".join(f"{file.name} ({file.size / 1e9:.1f} GB)" for file in files[:12])

@@ -6,13 +6,23 @@ Never repeats a token, a URL's query or a library's text at length.
 from __future__ import annotations
 
 import errno
-from typing import cast
+import re
+import ssl
+import time
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import huggingface_hub
 from huggingface_hub import constants, errors
 
 from inference.messages import Problem
 from inference.models.folders import hub_cache, nearest_existing
+from inference.models.hub_token import hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TRANSPORT = cast("type[Exception]", errors.HfHubHTTPError.__mro__[1])
 """Base of the transport's own errors (no answer at all), whichever HTTP library this client is built on."""
@@ -20,21 +30,53 @@ TRANSPORT = cast("type[Exception]", errors.HfHubHTTPError.__mro__[1])
 
 def as_problem(error: BaseException, repository: str, revision: str | None) -> Problem:
     """The Problem for whatever the hub's client raised; the first cause that is understood counts."""
-    cause: BaseException | None = error
-    while cause is not None:
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return Problem("error.certificate", detail=cause.verify_message or "it does not verify")
+    for cause in causes:
         found = _understood(cause, repository, revision)
         if found is not None:
             return found
-        cause = cause.__cause__
     return Problem("error.hub", detail=_short(error))
 
 
 def seconds_to_wait(error: errors.HfHubHTTPError) -> int | None:
-    """How long a busy hub (429) asks to wait: its own word, else 30 seconds; None for any other answer."""
+    """How long a busy hub (429) asks to wait: its own word, else 30 seconds; None for any other answer.
+
+    Its word is Retry-After, in seconds or as a date (RFC 9110, 10.2.3), or the t of RateLimit (the IETF's draft).
+    """
     if error.response.status_code != 429:
         return None
     word = error.response.headers.get("Retry-After", "")
-    return int(word) if word.isdigit() else 30
+    if word.isdigit():
+        return int(word)
+    if match := re.search(r"\bt=(\d+)", error.response.headers.get("RateLimit", "")):
+        return int(match[1])
+    try:
+        return max(1, round(parsedate_to_datetime(word).timestamp() - time.time()))
+    except ValueError:
+        return 30
+
+
+def proxy() -> str:
+    """The proxy that requests to the hub go through, without the password in it; empty for none."""
+    address = urlsplit(constants.ENDPOINT)
+    if proxy_bypass(address.hostname or ""):
+        return ""
+    proxies = getproxies()
+    found = urlsplit(proxies.get(address.scheme) or proxies.get("all") or "")
+    return f"{found.hostname}:{found.port}" if found.port else found.hostname or ""
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it came from, each once."""
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def _understood(error: BaseException, repository: str, revision: str | None) -> Problem | None:
@@ -45,6 +87,9 @@ def _understood(error: BaseException, repository: str, revision: str | None) -> 
     if isinstance(error, errors.HfHubHTTPError):
         return _refusal(error, repository, revision)
     if isinstance(error, TRANSPORT):
+        between = proxy()
+        if between and type(error).__name__ in ("ProxyError", "ConnectError", "ConnectTimeout"):
+            return Problem("error.proxy", proxy=between, detail=_short(error))
         return Problem("error.network", detail=_short(error))
     if isinstance(error, OSError):
         if error.errno in (errno.ENOSPC, errno.EDQUOT if hasattr(errno, "EDQUOT") else errno.ENOSPC):
@@ -69,6 +114,8 @@ def _refusal(error: errors.HfHubHTTPError, repository: str, revision: str | None
         return Problem("error.repo_not_found", model=repository)
     if status == 403:
         return Problem("error.forbidden", model=repository)
+    if status == 407:
+        return Problem("error.proxy", proxy=proxy(), detail="it wants a name and a password")
     if status == 429:
         return Problem("error.rate_limit")
     return Problem("error.hub", detail=f"{status} {error.response.reason_phrase}".strip())
@@ -76,4 +123,4 @@ def _refusal(error: errors.HfHubHTTPError, repository: str, revision: str | None
 
 def _short(error: BaseException) -> str:
     first = (str(error).strip().splitlines() or [""])[0].split("?")[0]
-    return first[:120].rstrip(".") or type(error).__name__
+    return hidden(first)[:120].rstrip(".") or type(error).__name__

@@ -67,9 +67,10 @@ def _token(arguments: argparse.Namespace, _: Progress) -> dict[str, Any]:
 
 def _library(_: argparse.Namespace, __: Progress) -> dict[str, Any]:
     """What is installed, where it is looked for, and where the program puts what it makes."""
-    from inference.models import library, places
+    from inference.models import convert, library, places
     from inference.models.folders import hub_cache, models_folder
 
+    convert.sweep()
     return {
         "models": [library.as_json(entry) for entry in library.installed()],
         "folders": [str(folder) for folder in places.read().folders],
@@ -78,7 +79,18 @@ def _library(_: argparse.Namespace, __: Progress) -> dict[str, Any]:
     }
 
 
+def _convert(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    """Import a folder or a GGUF file: remembered where it lies, or converted into the models folder."""
+    from pathlib import Path
+
+    from inference.models import convert, library
+
+    folder = convert.bring(Path(arguments.path).expanduser(), progress)
+    return {"folder": str(folder), "model": library.as_json(library.find(str(folder)))}
+
+
 KINDS: dict[str, Kind] = {
+    "convert": Kind(_convert, (option("path"),)),
     "library": Kind(_library),
     "starter": Kind(_starter),
     "download": Kind(_download, (option("repository"), option("--revision"), option("--file"))),
