@@ -11,6 +11,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from inference.quantize.triton_look_up import dot
 from inference.quantize.triton_rows import store_rounded
 
 CHUNK = 256
@@ -66,14 +67,14 @@ def attend(
                 key_position = tl.load(positions + own, is_own, other=0).to(tl.int32)
                 key_position = tl.where(is_own, key_position, slots)
                 visible = visible & (position[:, None] - key_position[None, :] < WINDOW)
-            score = tl.where(visible, tl.dot(query, key) * scale, float("-inf"))
+            score = tl.where(visible, dot(query, key) * scale, float("-inf"))
             new = tl.maximum(largest, tl.max(score, 1))
             anchor = tl.where(new == float("-inf"), 0.0, new)
             share = tl.exp(score - anchor[:, None])
             fade = tl.exp(largest - anchor)
             total = total * fade + tl.sum(share, 1)
             value = tl.load(values + line[:, None] * HEAD_DIM + lanes[None, :], there[:, None], other=0.0)
-            sum = sum * fade[:, None] + tl.dot(share.to(value.dtype), value)
+            sum = sum * fade[:, None] + dot(share, value)
             largest = new
         tl.store(sums + place.to(tl.int64)[:, None] * HEAD_DIM + lanes[None, :], sum, known[:, None])
     tl.store(weights + weight_place, largest, known)
@@ -102,7 +103,7 @@ def gather(
         fade = tl.where(there, tl.exp(score - largest), 0.0)
         total += fade * tl.load(weights + place + count * HEADS)
         of_chunk = sums + ((chunk * count + row) * HEADS + head) * HEAD_DIM + lanes
-        sum += fade * tl.load(of_chunk, (lanes >= 0) & there, other=0.0)
+        sum += fade * tl.load(of_chunk, lanes < tl.where(there, HEAD_DIM, 0), other=0.0)
     values = sum / total
     if ROUNDED:
         groups = head * of_head + tl.arange(0, of_head)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from inference.quantize.triton_look_up import upper_half
+from inference.quantize.triton_look_up import dot, upper_half
 
 
 @triton.jit
@@ -37,6 +37,6 @@ def eight_bit_product(
         known = (rows < count)[None, :] & (columns < COLUMNS)[:, None]
         activation = tl.load(x + rows[None, :] * COLUMNS + columns[:, None], known, other=0.0)
         scale = upper_half(tl.load(scales + outputs_read * blocks + block))
-        total += tl.dot(weight.to(activation.dtype), activation) * scale[:, None]
+        total += dot(weight, activation) * scale[:, None]
     place = (part * count + rows[None, :]) * OUT + outputs[:, None]
     tl.store(out + place, total, (rows < count)[None, :] & (outputs < OUT)[:, None])

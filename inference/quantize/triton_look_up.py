@@ -1,6 +1,6 @@
 # mypy: ignore-errors
 # Kernels are Triton's language, in which Python's types mean something else.
-"""What the low-bit kernels share: the byte permute, the four-way product, and the words' selectors (design D6).
+"""What the kernels share: the byte permute, the four-way product, and the words' selectors (design D6).
 
 Both instructions have a plain path for Triton's interpreter, where inline assembly does not run; the rest is the same.
 """
@@ -42,6 +42,15 @@ def dot4(a, b, c):
         return tl.inline_asm_elementwise(
             "dp4a.s32.s32 $0, $1, $2, $3;", "=r,r,r,r", [a, b, c], dtype=tl.int32, is_pure=True, pack=1
         )
+
+
+@triton.jit
+def dot(a, b):
+    """The matrix product, float32, with ``a`` in b's precision; the interpreter has no products in 16 bits."""
+    if PLAIN:
+        return tl.dot(a.to(tl.float32), b.to(tl.float32), input_precision="ieee")
+    else:  # noqa: RET505
+        return tl.dot(a.to(b.dtype), b, input_precision="ieee")
 
 
 @triton.jit
