@@ -73,6 +73,8 @@ ENGLISH: dict[str, str] = {
     "drafter.no_linear": "this model has no matrices a 3-bit copy could be made of",
     "drafter.no_partner": "it joins repeats in the chat with a model that drafts, and there is none yet",
     "drafter.nothing": "this model has no drafter",
+    "drafter.name.small-model": "a smaller model",
+    "drafter.no_draft_model": "no smaller model was chosen to draft",
     "drafter.not_made": "it was not made when the model was loaded",
     "drafter.twin_failed": "the 3-bit copy could not be made: {detail}",
     # exact mode
@@ -203,6 +205,12 @@ ENGLISH: dict[str, str] = {
     "error.architecture": "{model} is of the kind {architecture}, which transformers {version} does not know.",
     "error.recurrent": "{model} keeps a running state between tokens in a way that cannot be run here; choose "
     "another model.",
+    "error.no_draft_model": "The small-model drafter needs a smaller model of the same tokenizer; name it with "
+    "--draft-model.",
+    "error.other_tokenizer": "{draft} cannot draft for {target}: their tokenizers differ, so the same number would mean "
+    "another text; choose a smaller model of the same family.",
+    "error.draft_model_running": "{draft} cannot draft for {target}: it keeps a running state that cannot be rolled "
+    "back; choose another smaller model.",
     "error.missing_weights": "{model} lacks the weights {names}; download it again.",
     "error.surplus_weights": "{model} holds weights that its config.json has no place for ({names}); fetch it again.",
     "error.weights_shape": "{model} and its config.json do not fit together: {detail}; fetch it again.",

@@ -13,6 +13,7 @@ import torch
 
 from inference.messages import Problem
 from inference.rows import inside_window, slot_positions
+from inference.transformers_loading import read_config, read_model, read_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,35 +114,10 @@ def is_recurrent(model: Any) -> bool:
 
 
 def load_text_model(folder: Path, name: str, dtype: torch.dtype, device: torch.device) -> TextModel:
-    """Load a checked folder. A missing or unexpected weight is a Problem: none is left at its random start."""
-    import transformers
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
-
-    quiet: Any = transformers.logging
-    quiet.set_verbosity_error()
-    quiet.disable_progress_bar()
-    try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
-    except (ValueError, KeyError) as error:
-        raise Problem(
-            "error.architecture", model=name, architecture=str(error).split("\n")[0], version=transformers.__version__
-        ) from None
-    try:
-        loader: Any = AutoModelForCausalLM
-        model, report = loader.from_pretrained(
-            folder,
-            config=config,
-            dtype=dtype,
-            local_files_only=True,
-            use_safetensors=True,
-            output_loading_info=True,
-        )
-    except ValueError as error:
-        raise Problem("error.not_a_model", model=name, detail=str(error).split("\n")[0].rstrip(".")) from None
-    missing = sorted(report["missing_keys"]) + sorted(str(key) for key in report["mismatched_keys"])
-    if missing:
-        raise Problem("error.missing_weights", model=name, names=", ".join(missing[:3]))
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    """Load a checked folder. Every failure is a Problem; no weight is left at its random start."""
+    config = read_config(folder, name)
+    model = read_model(folder, name, config, dtype)
+    tokenizer = read_tokenizer(folder, name)
     return TextModel(
         model=model.eval().requires_grad_(False).to(device),
         tokenizer=tokenizer,

@@ -81,7 +81,7 @@ def check_weights(folder: Path, name: str) -> None:
     for file, tensors in held.items():
         for tensor, entry in (tensors or {}).items():
             if tensor in owner:
-                raise Problem("error.weights_disagree", model=name, one=owner[tensor], other=file)
+                raise Problem("error.weights_mixed", model=name, one=owner[tensor], other=file)
             owner[tensor] = file
             kinds.add(entry.kind)
     if (folder / SINGLE).is_file():
@@ -90,11 +90,11 @@ def check_weights(folder: Path, name: str) -> None:
     elif lacking := [tensor for tensor, file in named.items() if owner.get(tensor) != file]:
         if misplaced := [tensor for tensor in lacking if tensor in owner]:
             file = named[misplaced[0]]
-            raise Problem("error.weights_disagree", model=name, one=file, other=INDEX)
+            raise Problem("error.weights_mixed", model=name, one=file, other=INDEX)
         raise Problem("error.missing_weights", model=name, names=_some(lacking))
     if not kinds & set(FLOATS) and quantized_with(read(folder / CONFIG, name)) is None:
         found = ", ".join(sorted(kinds))
-        raise Problem("error.not_a_model", model=name, detail=f"its weights are stored as {found}, not as numbers")
+        raise Problem("error.model_damaged", model=name, detail=f"its weights are stored as {found}, not as numbers")
 
 
 def weights(folder: Path, name: str) -> list[Path]:
@@ -110,11 +110,11 @@ def shards(index: Path, name: str) -> dict[str, str]:
     """From tensor to file, as an index tells it; files outside the folder are refused."""
     named = read(index, name).get("weight_map")
     if not isinstance(named, dict) or not named:
-        raise Problem("error.not_a_model", model=name, detail=f"{index.name} names no weights")
+        raise Problem("error.model_damaged", model=name, detail=f"{index.name} names no weights")
     if any(not isinstance(shard, str) or Path(shard).name != shard or "\\" in shard for shard in named.values()):
-        raise Problem("error.not_a_model", model=name, detail=f"{index.name} names files outside the folder")
+        raise Problem("error.model_damaged", model=name, detail=f"{index.name} names files outside the folder")
     if any(not shard.endswith(".safetensors") for shard in named.values()):
-        raise Problem("error.not_a_model", model=name, detail=f"{index.name} names files that are no safetensors")
+        raise Problem("error.model_damaged", model=name, detail=f"{index.name} names files that are no safetensors")
     return named
 
 
@@ -123,9 +123,9 @@ def read(path: Path, name: str) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise Problem("error.not_a_model", model=name, detail=f"{path.name} cannot be read") from error
+        raise Problem("error.model_damaged", model=name, detail=f"{path.name} is no JSON") from error
     if not isinstance(content, dict):
-        raise Problem("error.not_a_model", model=name, detail=f"{path.name} cannot be read")
+        raise Problem("error.model_damaged", model=name, detail=f"{path.name} is no JSON")
     return content
 
 

@@ -26,6 +26,12 @@ Kind = Literal["model", "gguf", "draft"]
 DEEPEST = 4
 """Levels below an added folder that are looked into: publisher/name/variant and one more."""
 
+BROKEN = (
+    "error.model_incomplete", "error.model_damaged", "error.missing_weights", "error.weights_disagree",
+    "error.weights_mixed",
+)
+"""Problems that another download would mend."""
+
 WRITERS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 """How the classes of models that write text are called; the same bodies also serve search and sorting."""
 
@@ -134,8 +140,7 @@ def describe(folder: Path, name: str, model: str, source: Source) -> Entry:
         )
         contents.check(folder, name)
     except Problem as problem:
-        broken = problem.notice.id in ("error.model_incomplete", "error.missing_weights", "error.weights_disagree")
-        return replace(entry, problem=problem.notice, complete=not broken)
+        return replace(entry, problem=problem.notice, complete=problem.notice.id not in BROKEN)
     return entry
 
 

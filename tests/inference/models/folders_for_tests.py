@@ -94,7 +94,7 @@ def small_gguf(
     writer.add_rope_freq_base(10000.0)
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_vocab_size(vocabulary)
-    alphabet = ["<|end|>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    alphabet = ["<|end|>", *sorted(pre_tokenizers.ByteLevel.alphabet()), "Ġt", "he"]
     tokens = alphabet + [f"<|spare {number}|>" for number in range(vocabulary - len(alphabet))]
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre(values.pop("pre", "default"))
@@ -109,7 +109,15 @@ def small_gguf(
     generator = np.random.default_rng(seed)
     quantized = gguf.GGMLQuantizationType[kind]
 
+    made: dict[tuple[int, int], np.ndarray] = {}
+
     def add(name: str, rows: int, columns: int) -> None:
+        if kind not in ("F32", "F16") and rows * columns > 1e6:  # numbers of their own take minutes there
+            if (rows, columns) not in made:
+                matrix = (generator.standard_normal((rows, columns)) * 0.05).astype(np.float32)
+                made[rows, columns] = gguf.quants.quantize(matrix, quantized)
+            writer.add_tensor(name, made[rows, columns], raw_dtype=quantized)
+            return
         matrix = (generator.standard_normal((rows, columns)) * 0.05).astype(np.float32)
         if kind in ("F32", "F16"):
             writer.add_tensor(name, matrix.astype(kind.lower().replace("f", "float")))

@@ -98,7 +98,7 @@ def test_E02_a_stray_single_file_beside_shards(sharded: Path, find: Find) -> Non
 
 def test_an_index_that_points_outside(sharded: Path, find: Find) -> None:
     (sharded / contents.INDEX).write_text(json.dumps({"weight_map": {"a": "../secret.safetensors"}}))
-    refused(find, sharded, "error.not_a_model", "outside")
+    refused(find, sharded, "error.model_damaged", "outside")
 
 
 def test_E09_only_pickle_is_refused_and_not_run(folder: Path, find: Find) -> None:
@@ -126,7 +126,7 @@ def test_E07_a_config_without_a_kind(folder: Path, find: Find) -> None:
 @pytest.mark.parametrize("text", ["[1]", "{", "\x00"])
 def test_E07_a_config_that_is_no_config(folder: Path, find: Find, text: str) -> None:
     (folder / contents.CONFIG).write_text(text)
-    refused(find, folder, "error.not_a_model", "cannot be read")
+    refused(find, folder, "error.model_damaged", "config.json")
 
 
 def test_E07_an_adapter(folder: Path, find: Find) -> None:
