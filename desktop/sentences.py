@@ -55,6 +55,8 @@ _MARKED = {
     "drafter.no_linear": QT_TRANSLATE_NOOP("sentences", "this model has no matrices a 3-bit copy could be made of"),
     "drafter.name.small-model": QT_TRANSLATE_NOOP("sentences", "a smaller model"),
     "drafter.no_draft_model": QT_TRANSLATE_NOOP("sentences", "no smaller model was chosen to draft"),
+    "drafter.name.small-model": QT_TRANSLATE_NOOP("sentences", "a smaller model"),
+    "drafter.no_draft_model": QT_TRANSLATE_NOOP("sentences", "no smaller model was chosen to draft"),
     "drafter.not_made": QT_TRANSLATE_NOOP("sentences", "it was not made when the model was loaded"),
     "drafter.twin_failed": QT_TRANSLATE_NOOP("sentences", "the 3-bit copy could not be made: {detail}"),
     "exact.on": QT_TRANSLATE_NOOP("sentences", "Exact: speculation changes no bit of the answer"),
@@ -189,6 +191,20 @@ _MARKED = {
     "error.recurrent": QT_TRANSLATE_NOOP(
         "sentences",
         "{model} keeps a running state between tokens in a way that cannot be run here; choose another model.",
+    ),
+    "error.no_draft_model": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The small-model drafter needs a smaller model of the same tokenizer; name it with --draft-model.",
+    ),
+    "error.other_tokenizer": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{draft} cannot draft for {target}: their tokenizers differ, so the same number would mean another text; "
+        "choose a smaller model of the same family.",
+    ),
+    "error.draft_model_running": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{draft} cannot draft for {target}: it keeps a running state that cannot be rolled back; choose another "
+        "smaller model.",
     ),
     "error.no_draft_model": QT_TRANSLATE_NOOP(
         "sentences",

@@ -15,6 +15,7 @@ import torch
 from inference.decoder import JOINED, Decoder, pack, refusal
 from inference.drafters.ngram import NgramDrafter
 from inference.drafters.offered import Offer, Offered
+from inference.drafters.small_model import SmallModelDrafter
 from inference.drafters.twin import TwinDrafter
 from inference.engine import Engine
 from inference.events import Bits, DraftersChanged, Loaded, LoadProgress, Notice, Problem
@@ -23,11 +24,12 @@ from inference.kv_cache import KVCache
 from inference.linears import packs
 from inference.measure import StepTimes, draft_step_ms, step_times
 from inference.model import ReferenceForward, TextModel, is_recurrent, load_text_model
-from inference.models.source import locate
+from inference.models.source import Located, locate
 from inference.quantize.build import Twin, build_twin
 from inference.quantize.calibrate import TEXTS
 from inference.running import WIDTH, RunningCache, RunningForward, running_times
 from inference.settings import DRAFTERS, LARGEST_K, Message, ModelChoice
+from inference.text.same_tokens import shared_ids
 from inference.text.template import ChatTemplate, end_token_ids
 from inference.tuning import tune
 
@@ -104,14 +106,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
             raise Problem("error.cancelled")
         return LoadProgress(notice, fraction)
 
-    search = locate(choice.model, cancel)
-    while True:
-        try:
-            notice, fraction = next(search)
-        except StopIteration as end:
-            found = end.value
-            break
-        yield LoadProgress(notice, fraction)
+    found = yield from _located(choice.model, cancel)
     yield checked(Notice("load.reading", {"model": found.name}))
     device = _device(choice.device)
     config: dict[str, Any] = json.loads((found.folder / "config.json").read_text(encoding="utf-8"))
@@ -172,6 +167,12 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         width, mode_notice = _mode(choice, exact, exact_times)
     if twin is not None:
         offered.add(twin_offer(twin, kind(twin.model), cache, device))
+    if choice.drafter == "small-model" and not choice.draft_model:
+        raise Problem("error.no_draft_model")
+    if choice.draft_model and not is_running:
+        offered.add((yield from _small_model(choice.draft_model, model, context, cancel)))
+    elif not is_running:
+        offered.refuse("small-model", Notice("drafter.no_draft_model"))
     threads = torch.get_num_threads()
     name = str(dtype).removeprefix("torch.")
 
@@ -211,6 +212,43 @@ def twin_offer(twin: Twin, forward: Forward, cache: KVCache, device: torch.devic
     """A twin that was built, as a drafter on the target's ``cache``; ``forward`` is the twin's."""
     bits = Bits(twin.level_bits, twin.packed_bits, twin.resident_bits)
     return Offer(TwinDrafter(forward, cache, device), draft_step_ms(forward, device), bits)
+
+
+def _located(name: str, cancel: threading.Event) -> Generator[LoadProgress, None, Located]:
+    """Find a model, fetching it where it is not here; yields progress."""
+    search = locate(name, cancel)
+    while True:
+        try:
+            notice, fraction = next(search)
+        except StopIteration as end:
+            found: Located = end.value
+            return found
+        yield LoadProgress(notice, fraction)
+
+
+def _small_model(
+    name: str, target: TextModel, context: int, cancel: threading.Event
+) -> Generator[LoadProgress, None, Offer]:
+    """Load a smaller model as a drafter. Problem when it does not write the target's tokens."""
+    found = yield from _located(name, cancel)
+    yield LoadProgress(Notice("load.reading", {"model": found.name}))
+    _check_memory(found.folder, target.dtype)
+    small = load_text_model(found.folder, found.name, target.dtype, target.device)
+    if is_recurrent(small.model):
+        raise Problem("error.draft_model_running", draft=small.name, target=target.name)
+    if not shared_ids(target.tokenizer, small.tokenizer):
+        raise Problem("error.other_tokenizer", draft=small.name, target=target.name)
+    is_fast = refusal(small.model) is None
+    if is_fast:
+        for _ in pack(small.model):
+            if cancel.is_set():
+                raise Problem("error.cancelled")
+    forward = (Decoder if is_fast else ReferenceForward)(small.model)
+    limit = getattr(small.config, "max_position_embeddings", None) or context
+    vocabulary = min(target.vocabulary, small.vocabulary)
+    cache = KVCache(min(context, limit), 2)
+    drafter = SmallModelDrafter(forward, cache, target.device, vocabulary, small.vocabulary)
+    return Offer(drafter, draft_step_ms(forward, target.device))
 
 
 def _mode(choice: ModelChoice, exact: Width | None, times: StepTimes) -> tuple[Width, Notice]:

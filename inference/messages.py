@@ -75,6 +75,8 @@ ENGLISH: dict[str, str] = {
     "drafter.nothing": "this model has no drafter",
     "drafter.name.small-model": "a smaller model",
     "drafter.no_draft_model": "no smaller model was chosen to draft",
+    "drafter.name.small-model": "a smaller model",
+    "drafter.no_draft_model": "no smaller model was chosen to draft",
     "drafter.not_made": "it was not made when the model was loaded",
     "drafter.twin_failed": "the 3-bit copy could not be made: {detail}",
     # exact mode
@@ -205,6 +207,12 @@ ENGLISH: dict[str, str] = {
     "error.architecture": "{model} is of the kind {architecture}, which transformers {version} does not know.",
     "error.recurrent": "{model} keeps a running state between tokens in a way that cannot be run here; choose "
     "another model.",
+    "error.no_draft_model": "The small-model drafter needs a smaller model of the same tokenizer; name it with "
+    "--draft-model.",
+    "error.other_tokenizer": "{draft} cannot draft for {target}: their tokenizers differ, so the same number would mean "
+    "another text; choose a smaller model of the same family.",
+    "error.draft_model_running": "{draft} cannot draft for {target}: it keeps a running state that cannot be rolled "
+    "back; choose another smaller model.",
     "error.no_draft_model": "The small-model drafter needs a smaller model of the same tokenizer; name it with "
     "--draft-model.",
     "error.other_tokenizer": "{draft} cannot draft for {target}: their tokenizers differ, so the same number would mean "

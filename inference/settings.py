@@ -12,7 +12,7 @@ from typing import Literal
 
 from inference.messages import Problem
 
-DRAFTERS = ("none", "twin", "ngram")
+DRAFTERS = ("none", "twin", "ngram", "small-model")
 RULES = ("coupled", "textbook")
 LARGEST_K = 8
 """Longest draft offered on screen and on the command line."""
@@ -112,7 +112,8 @@ class ModelChoice:
     ``drafter`` drafts unless a reply's Speculation names another.
 
     ``model`` is ``starter``, a folder, or ``owner/name[@revision]``; ``dtype`` is auto, bfloat16, float16 or float32;
-    ``device`` is auto, cpu or cuda; ``context`` counts tokens.
+    ``device`` is auto, cpu or cuda; ``context`` counts tokens. ``draft_model``, named like the model, is a smaller one of
+    the same tokenizer for the small-model drafter.
     """
 
     model: str = "starter"
@@ -120,6 +121,7 @@ class ModelChoice:
     dtype: str = "auto"
     device: str = "auto"
     context: int = 8192
+    draft_model: str = ""
     exact: bool | None = None
 
     def __post_init__(self) -> None:

@@ -29,6 +29,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     """What to load; shared by chat, demo and bench."""
     parser.add_argument("--model", default="starter", help="starter, a folder, or owner/name[@revision]")
     parser.add_argument("--drafter", default="twin", help=f"one of {', '.join(DRAFTERS)}")
+    parser.add_argument("--draft-model", default="", help="a smaller model of the same tokenizer, for small-model")
     parser.add_argument("--dtype", default="auto", choices=("auto", "bfloat16", "float16", "float32"))
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
     parser.add_argument("--context", type=int, default=8192, help="tokens the chat may have")
@@ -69,6 +70,7 @@ def model_choice(options: argparse.Namespace) -> ModelChoice:
     return ModelChoice(
         model=options.model,
         drafter=options.drafter,
+        draft_model=options.draft_model,
         dtype=options.dtype,
         device=options.device,
         context=options.context,

@@ -2,6 +2,84 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="es" sourcelanguage="en">
 <context>
+    <name>Attaching</name>
+    <message>
+        <source>Only the first {count} files were taken; add the others in another message.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is not there any more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is a folder; add the files in it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} cannot be read: {detail}.</source>
+        <translation type="unfinished">No se puede leer {file}: {detail}.</translation>
+    </message>
+    <message>
+        <source>{file} has {size} MB; at most {limit} MB can be added.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} holds {size} characters; at most {limit} can be added. Add a part of it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} holds no text.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} holds no text, only pictures of it; run it through a text recognition first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is protected by a password; save it without one first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is no text, PDF or Word (docx) file; save it as one of these first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} could not be read in {seconds} seconds; add a part of it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is damaged and cannot be read ({detail}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Candidates</name>
+    <message>
+        <source>Share</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Noise</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Score</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drafted, chosen</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drafted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>chosen</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Card</name>
     <message>
         <source>Drafter</source>
@@ -81,6 +159,52 @@
     <message>
         <source>Preset</source>
         <translation>Ajuste guardado</translation>
+    </message>
+</context>
+<context>
+    <name>Chips</name>
+    <message>
+        <source>{count} characters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Long text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Take {name} out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too long for the field; it is sent as it stands.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>reading</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop reading {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Column</name>
+    <message>
+        <source>reading the prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{tokens} tokens, {seconds:.1f} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not run</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{rate:.0f} tok/s · first {seconds:.1f} s · {tokens} tokens</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -223,10 +347,93 @@
     </message>
 </context>
 <context>
+    <name>Compare</name>
+    <message>
+        <source>Back to the chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Back to the chat (Esc)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Compare</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open a record…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Runs done</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished">Detener</translation>
+    </message>
+    <message>
+        <source>Prompt shown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One round, step by step</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Lay the rounds of the last setting&apos;s reply open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Waiting for the engine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Waiting for the reply in the chat to end; the comparison comes then.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open a record</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Records (*.json)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it is too large</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it is no text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is shown.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Run {number} of {total}: {setting}, prompt {prompt}, repeat {repeat}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Done.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stopped; what was measured is kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Composer</name>
     <message>
         <source>Message</source>
         <translation>Mensaje</translation>
+    </message>
+    <message>
+        <source>A file is still being read.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Asking otherwise; the other version stays.</source>
@@ -237,12 +444,24 @@
         <translation>Cancelar</translation>
     </message>
     <message>
+        <source>Attach files (Ctrl+O)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat settings (Ctrl+.)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>Detener</translation>
     </message>
     <message>
         <source>Stopping</source>
         <translation>Deteniendo</translation>
+    </message>
+    <message>
+        <source>Pictures cannot be added: models here read text only.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The model is not ready yet; you can already write.</source>
@@ -263,6 +482,48 @@
     <message>
         <source>Send</source>
         <translation>Enviar</translation>
+    </message>
+</context>
+<context>
+    <name>Desk</name>
+    <message>
+        <source>Attach files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Text, code, PDF and Word files (*)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>about {used} of {context} tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>about {used} of {context} tokens: too long</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shorten the message, or load the model with a larger context.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>about {used} of {context} tokens: the oldest turns are left out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model reads the newest turns only; everything stays in the chat.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DraftView</name>
+    <message>
+        <source>Draft</source>
+        <translation type="unfinished">Borrador</translation>
+    </message>
+    <message>
+        <source>Left and right go from step to step</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -467,6 +728,125 @@
     </message>
 </context>
 <context>
+    <name>Lab</name>
+    <message>
+        <source>Back to the chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Back to the chat (Esc)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Earlier round</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Later round</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rule</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Same text (coupled rule)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Same odds (textbook rule)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Step back</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next step</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Play</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The target sees</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The drafter saw</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The round is run again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Waiting for the engine to be free</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Round {number}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Round {number} of {count}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Step {step} of {count}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft: {tokens}. Now the target checks all of it in one pass.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing was drafted in this round; the target takes a step of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The round wrote {count} tokens.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>written by the coupled rule</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>written by the textbook rule</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>exact</source>
+        <translation type="unfinished">exacto</translation>
+    </message>
+    <message>
+        <source>fast</source>
+        <translation type="unfinished">rápido</translation>
+    </message>
+    <message>
+        <source>greedy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>temperature {value:.2f}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>run again, a near tie fell otherwise than then</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One round, step by step</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Legend</name>
     <message>
         <source>accepted</source>
@@ -644,6 +1024,29 @@
     </message>
 </context>
 <context>
+    <name>Plots</name>
+    <message>
+        <source>Tokens a second, by setting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When the tokens arrived</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens a second</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>seconds after asking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens that had arrived</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>PresetBar</name>
     <message>
         <source>Preset</source>
@@ -731,6 +1134,104 @@
     </message>
 </context>
 <context>
+    <name>ReplyRecord</name>
+    <message>
+        <source>Figures of this reply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Value</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy figures</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Run both</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same question with speculation off and on, side by side</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Step by step</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The figures are on the clipboard.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Result</name>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The whole record (JSON), a line a run (CSV), or a picture (PNG)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The table is on the clipboard.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Record (*.json)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Runs (*.csv)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Picture (*.png)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save the comparison</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>comparison</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the picture could not be written</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Saved as {file}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The exact runs did not share one identity, so equal bits are not promised.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} threads</source>
+        <translation type="unfinished">{count} hilos</translation>
+    </message>
+    <message>
+        <source>temperature {value:.1f}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} prompts, {repeats} repeats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>ended before its time</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>SettingsDialog</name>
     <message>
         <source>Settings</source>
@@ -800,7 +1301,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Asked behind the messages of the chat, as long as the question stays as it is.</source>
+        <source>Asked behind the messages of the chat, while the question stays as it is.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -947,6 +1448,13 @@
     <message>
         <source>Left and right go from round to round</source>
         <translation>Izquierda y derecha van de ronda en ronda</translation>
+    </message>
+</context>
+<context>
+    <name>Table</name>
+    <message>
+        <source>Figures</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1230,6 +1738,86 @@
         <source>the end</source>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>Tokens a second</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of decoding: median, and the middle half of the runs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>First token after, s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Whole reply, s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens a round</source>
+        <translation type="unfinished">Tokens por ronda</translation>
+    </message>
+    <message>
+        <source>Accepted</source>
+        <translation type="unfinished">Aceptados</translation>
+    </message>
+    <message>
+        <source>Accepted by depth</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the first drafted token of a round, of the second, and so on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Draft, ms a round</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Verify, ms a round</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory, MB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Energy, J a token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Identical text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Identity</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Names kernels, threads, precision and width; equal ones give equal bits</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Times as fast as “{setting}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With the interval that holds it in 95 of 100 cases (bootstrap)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{identical} of {prompts}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>yes, {count}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>; from token {token} on</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>exchange</name>
@@ -1450,6 +2038,129 @@
     </message>
 </context>
 <context>
+    <name>record</name>
+    <message>
+        <source>Temperature</source>
+        <translation type="unfinished">Temperatura</translation>
+    </message>
+    <message>
+        <source>Top-p, top-k, min-p</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens at most</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation type="unfinished">Semilla</translation>
+    </message>
+    <message>
+        <source>{percent:.0f} %</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{accepted} of {tested} tested, {drafted} drafted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ended</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens a second</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Without speculation, about</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>First token after, s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Whole reply, s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prompt, tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rounds</source>
+        <translation type="unfinished">Rondas</translation>
+    </message>
+    <message>
+        <source>Tokens a round</source>
+        <translation type="unfinished">Tokens por ronda</translation>
+    </message>
+    <message>
+        <source>Accepted</source>
+        <translation type="unfinished">Aceptados</translation>
+    </message>
+    <message>
+        <source>Accepted tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Accepted by depth</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rounds by draft length</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Draft, ms a round</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Verify, ms a round</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafter</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>K</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rule</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mode</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Identity</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Versions</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count}, of these {reused} still in the cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>sections</name>
     <message>
         <source>Pinned</source>
@@ -1597,6 +2308,14 @@
     <message>
         <source>this model has no matrices a 3-bit copy could be made of</source>
         <translation>este modelo no tiene matrices de las que hacer una copia de 3 bits</translation>
+    </message>
+    <message>
+        <source>a smaller model</source>
+        <translation>un modelo más pequeño</translation>
+    </message>
+    <message>
+        <source>no smaller model was chosen to draft</source>
+        <translation>no se ha elegido un modelo más pequeño para los borradores</translation>
     </message>
     <message>
         <source>it was not made when the model was loaded</source>
@@ -1781,6 +2500,18 @@
     <message>
         <source>{model} keeps a running state between tokens in a way that cannot be run here; choose another model.</source>
         <translation>{model} lleva un estado continuo entre tokens de un modo que aquí no se puede ejecutar; elige otro modelo.</translation>
+    </message>
+    <message>
+        <source>The small-model drafter needs a smaller model of the same tokenizer; name it with --draft-model.</source>
+        <translation>Para borradores de un modelo pequeño hace falta uno con el mismo tokenizador; indícalo con --draft-model.</translation>
+    </message>
+    <message>
+        <source>{draft} cannot draft for {target}: their tokenizers differ, so the same number would mean another text; choose a smaller model of the same family.</source>
+        <translation>{draft} no puede hacer borradores para {target}: sus tokenizadores son distintos y el mismo número significaría otro texto; elige un modelo más pequeño de la misma familia.</translation>
+    </message>
+    <message>
+        <source>{draft} cannot draft for {target}: it keeps a running state that cannot be rolled back; choose another smaller model.</source>
+        <translation>{draft} no puede hacer borradores para {target}: lleva un estado continuo que no se puede deshacer; elige otro modelo más pequeño.</translation>
     </message>
     <message>
         <source>{model} holds weights that its config.json has no place for ({names}); fetch it again.</source>

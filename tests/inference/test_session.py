@@ -157,7 +157,9 @@ def test_a_model_refuses_a_drafter_that_was_not_made_and_says_why(folder: Path) 
         session.require_drafter("ngram")
     loaded = load(session, ModelChoice(model=str(folder), dtype="float32", drafter="ngram"))
     assert isinstance(loaded, Loaded)
-    assert (loaded.drafters, loaded.refused) == (("none", "ngram"), {"twin": Notice("drafter.not_made")})
+    assert "ngram" in loaded.drafters
+    assert loaded.refused["twin"] == Notice("drafter.not_made")
+    assert loaded.refused["small-model"] == Notice("drafter.no_draft_model")
     session.require_drafter("ngram")
     session.require_drafter("none")
     with pytest.raises(Problem, match="twin cannot draft for tiny: it was not made when the model was loaded"):
