@@ -17,11 +17,13 @@ from desktop.history.history import History
 from desktop.live import Live
 from desktop.model_menu import ModelMenu
 from desktop.page import Page, stacked
+from desktop.pages import Pages
 from desktop.palette import style_sheet
 from desktop.settings import preferences as stored
 from desktop.settings.dialog import SettingsDialog
 from desktop.sidebar.commands import Commands
 from desktop.sidebar.sidebar import Sidebar
+from desktop.speculation.comparing import Comparing
 from desktop.speculation.panel import Panel
 from desktop.status_bar import StatusBar
 from desktop.store import Unavailable
@@ -167,6 +169,7 @@ class MainWindow(QMainWindow):
 
     def new_chat(self) -> None:
         """Begin anew."""
+        self.pages.go_back()
         self._leave()
         self.chat.clear()
         self._show_conversation()
@@ -181,14 +184,18 @@ class MainWindow(QMainWindow):
 
     def toggle_panel(self) -> None:
         """Open or close the rounds."""
+        self.pages.go_back()
         self._show_panel(self.panel.isHidden())
 
     def toggle_side(self) -> None:
         """Open or close the chats."""
-        self.body.show_side(self.sidebar.isHidden())
+        is_chat = self.pages.is_chat
+        self.pages.go_back()
+        self.body.show_side(self.sidebar.isHidden() or not is_chat)
 
     def search(self) -> None:
         """Search the chats."""
+        self.pages.go_back()
         self.body.show_side(True)
         self.sidebar.begin_search()
 
@@ -199,6 +206,7 @@ class MainWindow(QMainWindow):
         for part in (self.header, self.panel, self.notice):
             part.apply_palette(palette)
         self.sidebar.apply_look(palette, self._preferences.scale)
+        self.comparing.apply_palette(palette)
         self.transcript.apply_look(palette, self._preferences.scale, self.chat.conversation.turns)
 
     # What the user does
@@ -255,7 +263,9 @@ class MainWindow(QMainWindow):
             self._settings.setValue("chats_shown", is_shown)
 
     def _on_escape(self) -> None:
-        if self.chat.is_writing:
+        if not self.pages.is_chat:
+            self.comparing.go_back()
+        elif self.chat.is_writing:
             self.stop()
         elif self.composer.is_editing:
             self.composer.end_editing()
@@ -301,7 +311,14 @@ class MainWindow(QMainWindow):
         self.body.hold(self.sidebar, self.page, self.panel)
         self.body.want_side(str(self._settings.value("chats_shown", True)).lower() != "false")
         whole = QWidget(self)
-        stacked(whole, (self.header, self.body, self.status_bar)).setStretch(1, 1)
+        self.pages = Pages(self.body, self)
+        self.comparing = Comparing(
+            self.pages, self._worker, self.chat, self._roles,
+            lambda: (self.chat.conversation.settings or self._preferences.usual).sampling,
+            lambda: replace(self.header.speculation, rule=self._preferences.rule),
+            self.panel, self.transcript, self,
+        )  # fmt: skip
+        stacked(whole, (self.header, self.pages, self.status_bar)).setStretch(1, 1)
         self.setCentralWidget(whole)
         self.setMinimumSize(420, 360)
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from desktop.icons import icon
 from desktop.sentences import filled, sentence
@@ -20,9 +30,14 @@ if TYPE_CHECKING:
 
 
 class Panel(QFrame):
-    """Shows the rounds of one reply. ``pointed`` carries the index of a round, -1 for none."""
+    """Shows the rounds of one reply. ``pointed`` carries the index of a round, -1 for none.
+
+    ``round_wanted`` carries the reply's turn and the round that is to be laid open.
+    """
 
     pointed = Signal(int)
+    compare_wanted = Signal()
+    round_wanted = Signal(int, int)
     colour_wanted = Signal(bool)
     close_wanted = Signal()
 
@@ -39,6 +54,7 @@ class Panel(QFrame):
         self.close_button.clicked.connect(self.close_wanted)
         self.strip = Strip(palette, self)
         self.strip.pointed.connect(self._on_pointed)
+        self.strip.chosen.connect(self._on_chosen)
         self._scroll = _scroll_area(self.strip, self)
         self._scroll.setMinimumHeight(4 * ROW)
         self._scroll.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
@@ -68,6 +84,17 @@ class Panel(QFrame):
         column.addWidget(self.status)
         column.addWidget(self.colour, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.legend)
+        self.compare = QPushButton(self.tr("Compare"), self)
+        self.compare.setToolTip(self.tr("Run settings side by side (Ctrl+Shift+C)"))
+        self.compare.clicked.connect(self.compare_wanted)
+        self.lab = QPushButton(self.tr("Step by step"), self)
+        self.lab.setToolTip(self.tr("One round, step by step; Enter does it for the round pointed at"))
+        self.lab.clicked.connect(lambda: self._on_chosen(-1))
+        ways = QHBoxLayout()
+        ways.addWidget(self.compare)
+        ways.addWidget(self.lab)
+        ways.addStretch(1)
+        column.addLayout(ways)
         outer = _scroll_area(inside, self)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 12, 0, 0)
@@ -92,6 +119,7 @@ class Panel(QFrame):
         for label in self.figures.values():
             label.setText("–")
         self.status.clear()
+        self.lab.setEnabled(False)
         self.refresh()
 
     def refresh(self) -> None:
@@ -100,6 +128,7 @@ class Panel(QFrame):
         if new:
             self._shown += len(new)
             self.strip.add(new)
+            self.lab.setEnabled(True)
             self._show_figures(new[-1])
         if len(self.strip.rounds) == len(new):
             self._describe(-1)
@@ -124,6 +153,14 @@ class Panel(QFrame):
             say["draft"].setText("–")
         say["verify"].setText(filled(self.tr("{ms:.1f} ms"), ms=last.verify_ms))
         self.status.setText(sentence(last.status))
+
+    def _on_chosen(self, index: int) -> None:
+        """Ask for a round to be laid open: the one pointed at, else the last with a draft, else the last."""
+        rounds = self.strip.rounds
+        if self._reply is None or not rounds:
+            return
+        wanted = index if index >= 0 else next((r.index for r in reversed(rounds) if r.drafted), rounds[-1].index)
+        self.round_wanted.emit(self._reply.turn, wanted)
 
     def _on_pointed(self, index: int) -> None:
         self._describe(index)

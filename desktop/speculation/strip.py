@@ -30,14 +30,18 @@ MOST = 600
 
 
 class Strip(QWidget):
-    """``pointed`` carries the index in the reply of the round under the pointer or cursor, -1 for none."""
+    """``pointed`` carries the index in the reply of the round under the pointer or cursor, -1 for none.
+
+    ``chosen`` carries that of a round that was clicked, or pointed at when Enter was pressed.
+    """
 
     pointed = Signal(int)
+    chosen = Signal(int)
 
     def __init__(self, palette: Palette, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Rounds"))
-        self.setAccessibleDescription(self.tr("Left and right go from round to round"))
+        self.setAccessibleDescription(self.tr("Left and right go from round to round, Enter lays one open"))
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -115,6 +119,11 @@ class Strip(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._point(self._index_at(event.position()))
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        index = self._index_at(event.position())
+        if index >= 0 and event.button() == Qt.MouseButton.LeftButton:
+            self.chosen.emit(index)
+
     def leaveEvent(self, event: QEvent) -> None:
         self._point(-1)
 
@@ -123,6 +132,9 @@ class Strip(QWidget):
         self._point(-1)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._pointed >= 0:
+            self.chosen.emit(self._pointed)
+            return
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         if not step or not self._rounds:
             super().keyPressEvent(event)

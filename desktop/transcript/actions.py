@@ -43,6 +43,9 @@ def write_actions(
     if turn is not None:
         hint = translate("actions", "A new chat with everything up to here")
         _write(cursor, formats, translate("actions", "Branch"), f"branch/{number}", hint)
+        if turn.question:
+            hint = translate("actions", "With speculation off and on, side by side (Ctrl+Shift+R)")
+            _write(cursor, formats, translate("actions", "Run both"), f"both/{number}", hint)
         _write_versions(cursor, formats, turn.reply_place, number, "reply")
     return start, end
 

@@ -61,6 +61,7 @@ class Transcript(QTextBrowser):
     branch_requested = Signal(int, bool)
     """Of which reply, and whether its question is left out, too."""
     figures_requested = Signal(int)
+    both_requested = Signal(int)
     version_requested = Signal(int, int, bool)
     """Of which reply, how many steps on, and whether it is the question that is wanted in another version."""
 
@@ -431,6 +432,8 @@ class Transcript(QTextBrowser):
             self.branch_requested.emit(number, name == "fork")
         elif name == "figures":
             self.figures_requested.emit(number)
+        elif name == "both":
+            self.both_requested.emit(number)
         elif name == "earlier":
             self.show_earlier()
         elif name == "whole":
