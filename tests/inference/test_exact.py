@@ -53,7 +53,8 @@ def test_where_drafts_differ_among_themselves_every_pass_takes_one_width() -> No
     assert find_width(RowCountMatters({1: 1, 2: 1, 3: 1}), VOCABULARY, 8, CPU) == Width(True, 9, 9)
 
 
-def test_kernels_that_differ_by_place_have_no_exact_mode() -> None:
+def test_a24_kernels_that_differ_by_place_have_no_exact_mode() -> None:
+    """Such are quantized targets whose batch kernels round otherwise: exact mode is then not offered at all."""
     assert find_width(RowCountMatters({}, by_place=True), VOCABULARY, 8, CPU) is None
 
 

@@ -197,23 +197,27 @@ def test_the_next_turn_reuses_all_that_was_said(session: Session) -> None:
     assert plain.token_ids == second.token_ids
 
 
-@pytest.mark.parametrize("k", [0, 4])
-def test_stop_ends_within_a_round_and_the_next_reply_works(session: Session, k: int) -> None:
+@pytest.mark.parametrize(("k", "rounds"), [(0, 3), (4, 3), (4, 1)])
+def test_b14_stop_ends_within_a_round_and_the_next_reply_works(session: Session, k: int, rounds: int) -> None:
     control = fixed(k)
     seen = 0
+    shown = ""
     for event in session.reply(ask(max_new_tokens=400), control):
         if isinstance(event, Round):
             seen += 1
-            if seen == 3:
+            shown += "".join(piece.text for piece in event.pieces)
+            if seen == rounds:
                 control.cancel.set()
     assert isinstance(event, Finished)
-    assert seen == 3
+    assert seen == rounds
+    assert event.text.startswith(shown)
+    assert len(event.token_ids) >= rounds
     assert event.reason.id == "finish.cancelled"
     full = play(session, ask(max_new_tokens=400), fixed(k))[1]
     assert full.token_ids[: len(event.token_ids)] == event.token_ids
 
 
-def test_stop_in_prefill(session: Session) -> None:
+def test_b14_stop_in_prefill(session: Session) -> None:
     control = fixed(4)
     events = []
     for event in session.reply(ask("wall " * 300), control):
