@@ -29,6 +29,7 @@ _MARKED = {
     ),
     "starter.unpacking": QT_TRANSLATE_NOOP("sentences", "Unpacking the starter model"),
     "starter.converting": QT_TRANSLATE_NOOP("sentences", "Converting the starter model, once (about 20 seconds)"),
+    "download.searching": QT_TRANSLATE_NOOP("sentences", "Searching the hub for {words}"),
     "download.listing": QT_TRANSLATE_NOOP("sentences", "Asking for the files of {model}"),
     "download.progress": QT_TRANSLATE_NOOP(
         "sentences",
@@ -42,6 +43,12 @@ _MARKED = {
     "convert.writing": QT_TRANSLATE_NOOP("sentences", "Writing {model} as safetensors"),
     "convert.checking": QT_TRANSLATE_NOOP("sentences", "Checking the weights of {model}"),
     "convert.elsewhere": QT_TRANSLATE_NOOP("sentences", "Waiting for another Borrador that is importing {model}"),
+    "convert.moving": QT_TRANSLATE_NOOP("sentences", "Moving {file}"),
+    "convert.tokenizer_unsure": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The file names a way of splitting text ({rule}) that is not known here, so its tokens may differ from the "
+        "original's; where you can, use a copy with safetensors.",
+    ),
     "download.retrying": QT_TRANSLATE_NOOP("sentences", "The line broke; trying again in {seconds} s"),
     "download.stalled": QT_TRANSLATE_NOOP("sentences", "The line stood still; connecting anew"),
     "speculation.on": QT_TRANSLATE_NOOP("sentences", "On: K {k}, {speedup:.1f}x"),
@@ -53,8 +60,6 @@ _MARKED = {
     "drafter.none": QT_TRANSLATE_NOOP("sentences", "no drafter is chosen"),
     "drafter.recurrent": QT_TRANSLATE_NOOP("sentences", "this model keeps a running state that cannot be rolled back"),
     "drafter.no_linear": QT_TRANSLATE_NOOP("sentences", "this model has no matrices a 3-bit copy could be made of"),
-    "drafter.name.small-model": QT_TRANSLATE_NOOP("sentences", "a smaller model"),
-    "drafter.no_draft_model": QT_TRANSLATE_NOOP("sentences", "no smaller model was chosen to draft"),
     "drafter.name.small-model": QT_TRANSLATE_NOOP("sentences", "a smaller model"),
     "drafter.no_draft_model": QT_TRANSLATE_NOOP("sentences", "no smaller model was chosen to draft"),
     "drafter.not_made": QT_TRANSLATE_NOOP("sentences", "it was not made when the model was loaded"),
@@ -159,6 +164,10 @@ _MARKED = {
         "There is no model at {model}; give a folder, owner/name, or starter.",
     ),
     "error.not_installed": QT_TRANSLATE_NOOP("sentences", "{model} is not installed; choose one of the list."),
+    "error.shared": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} is also used by others, in {folder}; confirm to remove it from there as well ({size_mb:.0f} MB).",
+    ),
     "error.ambiguous": QT_TRANSLATE_NOOP("sentences", "{model} means several models; choose one of {choices}."),
     "error.not_a_model": QT_TRANSLATE_NOOP("sentences", "{model} holds no language model: {detail}."),
     "error.model_incomplete": QT_TRANSLATE_NOOP(
@@ -191,20 +200,6 @@ _MARKED = {
     "error.recurrent": QT_TRANSLATE_NOOP(
         "sentences",
         "{model} keeps a running state between tokens in a way that cannot be run here; choose another model.",
-    ),
-    "error.no_draft_model": QT_TRANSLATE_NOOP(
-        "sentences",
-        "The small-model drafter needs a smaller model of the same tokenizer; name it with --draft-model.",
-    ),
-    "error.other_tokenizer": QT_TRANSLATE_NOOP(
-        "sentences",
-        "{draft} cannot draft for {target}: their tokenizers differ, so the same number would mean another text; "
-        "choose a smaller model of the same family.",
-    ),
-    "error.draft_model_running": QT_TRANSLATE_NOOP(
-        "sentences",
-        "{draft} cannot draft for {target}: it keeps a running state that cannot be rolled back; choose another "
-        "smaller model.",
     ),
     "error.no_draft_model": QT_TRANSLATE_NOOP(
         "sentences",

@@ -44,6 +44,7 @@ ENGLISH: dict[str, str] = {
     "starter.waiting": "Waiting for another Borrador to finish preparing the starter model",
     "starter.unpacking": "Unpacking the starter model",
     "starter.converting": "Converting the starter model, once (about 20 seconds)",
+    "download.searching": "Searching the hub for {words}",
     "download.listing": "Asking for the files of {model}",
     "download.progress": "Downloading {model}: {done_mb:.0f} of {total_mb:.0f} MB, {speed_mb:.1f} MB/s",
     "download.elsewhere": "Waiting for another program that is fetching {model}",
@@ -54,6 +55,9 @@ ENGLISH: dict[str, str] = {
     "convert.writing": "Writing {model} as safetensors",
     "convert.checking": "Checking the weights of {model}",
     "convert.elsewhere": "Waiting for another Borrador that is importing {model}",
+    "convert.moving": "Moving {file}",
+    "convert.tokenizer_unsure": "The file names a way of splitting text ({rule}) that is not known here, so its "
+    "tokens may differ from the original's; where you can, use a copy with safetensors.",
     "download.retrying": "The line broke; trying again in {seconds} s",
     "download.stalled": "The line stood still; connecting anew",
     # what speculation does
@@ -73,8 +77,6 @@ ENGLISH: dict[str, str] = {
     "drafter.no_linear": "this model has no matrices a 3-bit copy could be made of",
     "drafter.no_partner": "it joins repeats in the chat with a model that drafts, and there is none yet",
     "drafter.nothing": "this model has no drafter",
-    "drafter.name.small-model": "a smaller model",
-    "drafter.no_draft_model": "no smaller model was chosen to draft",
     "drafter.name.small-model": "a smaller model",
     "drafter.no_draft_model": "no smaller model was chosen to draft",
     "drafter.not_made": "it was not made when the model was loaded",
@@ -138,6 +140,16 @@ ENGLISH: dict[str, str] = {
     "terminal.help": "Write a message and press Enter. /off and /on switch speculation, /drafter NAME chooses what "
     "drafts, /new begins again, /quit ends.",
     "terminal.no_models": "Nothing is installed yet; borrador-cli chat fetches the starter model.",
+    "terminal.removed": "{model} is removed; {size} are free again.",
+    "terminal.forgotten": "{model} is no longer listed; its files in {folder} are untouched.",
+    "terminal.added": "{model} is installed: {folder}",
+    "terminal.verified_hash": "{model}: every file is what it was when it was published.",
+    "terminal.verified_header": "{model}: whole, and every weight is a number; there is no published hash to compare "
+    "with.",
+    "terminal.code": "{model} would run code from {repository} at revision {revision}: {files}",
+    "terminal.allowed": "This code of {model} may run from now on.",
+    "terminal.no_code": "{model} needs no code of its own.",
+    "terminal.moved": "The models are in {folder} now ({size}).",
     "demo.off": "speculation off",
     "demo.on": "speculation on",
     "demo.identical": "The two texts are identical.",
@@ -193,6 +205,8 @@ ENGLISH: dict[str, str] = {
     "error.no_model": "No model is loaded; choose one first.",
     "error.model_not_found": "There is no model at {model}; give a folder, owner/name, or starter.",
     "error.not_installed": "{model} is not installed; borrador-cli models list shows what is.",
+    "error.shared": "{model} is also used by others, in {folder}; to remove it from there as well ({size_mb:.0f} MB), "
+    "add --shared.",
     "error.ambiguous": "{model} means several models; choose one of {choices}.",
     "error.not_a_model": "{model} holds no language model: {detail}.",
     "error.model_incomplete": "{model} is not complete ({files} is missing or damaged); download it again.",
@@ -207,12 +221,6 @@ ENGLISH: dict[str, str] = {
     "error.architecture": "{model} is of the kind {architecture}, which transformers {version} does not know.",
     "error.recurrent": "{model} keeps a running state between tokens in a way that cannot be run here; choose "
     "another model.",
-    "error.no_draft_model": "The small-model drafter needs a smaller model of the same tokenizer; name it with "
-    "--draft-model.",
-    "error.other_tokenizer": "{draft} cannot draft for {target}: their tokenizers differ, so the same number would mean "
-    "another text; choose a smaller model of the same family.",
-    "error.draft_model_running": "{draft} cannot draft for {target}: it keeps a running state that cannot be rolled "
-    "back; choose another smaller model.",
     "error.no_draft_model": "The small-model drafter needs a smaller model of the same tokenizer; name it with "
     "--draft-model.",
     "error.other_tokenizer": "{draft} cannot draft for {target}: their tokenizers differ, so the same number would mean "

@@ -166,10 +166,10 @@ class _Handler(BaseHTTPRequestHandler):
             owner, name, _, *file = parts[1:]
             self.file(self.fake.repositories[f"{owner}/{name}"], "/".join(file), asked, fault)
             return
-        if parts == ["api", "models"]:
+        if parts == ["api", "models"] and (not token or token in self.fake.tokens):
             self.search(token)
             return
-        owner, name = parts[2:4] if not is_file else parts[0:2]
+        owner, name = (*parts[2:4], "", "")[:2] if not is_file else parts[0:2]
         repository = self.fake.repositories.get(f"{owner}/{name}")
         if token and token not in self.fake.tokens:
             self.reply(401, {"X-Error-Message": "Invalid credentials in Authorization header"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 from inference.messages import Notice, sentence
@@ -18,10 +19,30 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The verbs of ``models`` and their options; each sets ``run``."""
+    from inference.models import hub_command
+
     verbs = parser.add_subparsers(dest="verb", required=True)
+    hub_command.add_arguments(verbs)
     listing = verbs.add_parser("list", help="what is installed")
     listing.add_argument("--json", action="store_true", help="a list of objects on standard output and nothing else")
     listing.set_defaults(run=_list)
+    adding = verbs.add_parser("add", help="a folder where it lies, or a GGUF file, which is converted once")
+    adding.add_argument("path")
+    adding.set_defaults(run=_add)
+    checking = verbs.add_parser("verify", help="read every file again and compare it with its hash")
+    checking.add_argument("model", nargs="*", help="what list shows; without one, all of them")
+    checking.set_defaults(run=_verify)
+    removing = verbs.add_parser("remove", help="take a model away and say what that frees")
+    removing.add_argument("model")
+    removing.add_argument("--shared", action="store_true", help="also what other programs use")
+    removing.set_defaults(run=_remove)
+    trusting = verbs.add_parser("trust", help="look at the code a model brings, and with --yes let it run")
+    trusting.add_argument("model")
+    trusting.add_argument("--yes", action="store_true")
+    trusting.set_defaults(run=_trust)
+    moving = verbs.add_parser("move", help="put the models folder elsewhere")
+    moving.add_argument("folder")
+    moving.set_defaults(run=_move)
 
 
 def models(options: argparse.Namespace) -> int:
@@ -50,6 +71,73 @@ def megabytes(size: int | None) -> str:
     if size is None:
         return "?"
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+
+
+def _job(*arguments: str) -> Event:
+    """Run a job of the library to its end."""
+    from inference.models import job
+
+    return finished(job.finish(list(arguments), threading.Event()))
+
+
+def _add(options: argparse.Namespace) -> int:
+    done = _job("convert", options.path)
+    for note in done["notes"]:
+        print(note["text"], file=sys.stderr)
+    _say("terminal.added", model=done["model"]["name"], folder=done["folder"])
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    """All of them are looked at; 1 when one is not what it should be."""
+    from inference.messages import Problem
+    from inference.models import library
+
+    status = 0
+    for model in options.model or [entry.model for entry in library.installed()]:
+        try:
+            by = _job("verify", model)["by"]
+        except Problem as problem:
+            print(problem, file=sys.stderr)
+            status = 1
+        else:
+            _say(f"terminal.verified_{by}", model=model)
+    return status
+
+
+def _remove(options: argparse.Namespace) -> int:
+    from inference.models import library, removal
+
+    entry = library.find(options.model)
+    forgets = removal.planned(entry).forgets
+    freed = removal.remove(entry, options.shared)
+    if forgets:
+        _say("terminal.forgotten", model=entry.name, folder=str(entry.folder))
+    else:
+        _say("terminal.removed", model=entry.name, size=megabytes(freed))
+    return 0
+
+
+def _trust(options: argparse.Namespace) -> int:
+    found = _job("trust", options.model, *(["--yes"] if options.yes else []))
+    if found["repository"] is None:
+        _say("terminal.no_code", model=options.model)
+        return 0
+    files = ", ".join(found["files"])
+    _say("terminal.code", model=options.model, repository=found["repository"], revision=found["revision"], files=files)
+    if options.yes:
+        _say("terminal.allowed", model=options.model)
+    return 0
+
+
+def _move(options: argparse.Namespace) -> int:
+    done = _job("move", options.folder)
+    _say("terminal.moved", folder=done["folder"], size=megabytes(done["moved"]))
+    return 0
+
+
+def _say(id: str, **values: str) -> None:
+    print(sentence(Notice(id, values)))
 
 
 def _list(options: argparse.Namespace) -> int:

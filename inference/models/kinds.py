@@ -9,6 +9,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from inference.messages import sentence
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
@@ -48,6 +50,22 @@ def _download(arguments: argparse.Namespace, progress: Progress) -> dict[str, An
     return {"folder": str(fetched.folder), "revision": fetched.revision, **file}
 
 
+def _search(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    from inference.models import hub_token
+
+    hub_token.lend()
+    from inference.models import search
+
+    found = search.search(arguments.words, progress, licence=arguments.licence, largest=arguments.largest)
+    return {"models": [search.as_json(one) for one in found]}
+
+
+def _tested(_: argparse.Namespace, __: Progress) -> dict[str, Any]:
+    from inference.models import tested
+
+    return {"models": [tested.as_json(one) for one in tested.models()]}
+
+
 def _discard(arguments: argparse.Namespace, _: Progress) -> dict[str, Any]:
     from inference.models import download
 
@@ -85,15 +103,63 @@ def _convert(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any
 
     from inference.models import convert, library
 
-    folder = convert.bring(Path(arguments.path).expanduser(), progress)
-    return {"folder": str(folder), "model": library.as_json(library.find(str(folder)))}
+    source = Path(arguments.path).expanduser()
+    folder = convert.bring(source, progress)
+    notes = [{"id": note.id, "values": dict(note.values), "text": sentence(note)} for note in convert.notes(source)]
+    return {"folder": str(folder), "model": library.as_json(library.find(str(folder))), "notes": notes}
+
+
+def _remove(arguments: argparse.Namespace, _: Progress) -> dict[str, Any]:
+    """Remove an installed model; what others share only with ``--shared``, else ``error.shared`` names it."""
+    from inference.models import library, removal
+
+    return {"freed": removal.remove(library.find(arguments.model), arguments.shared)}
+
+
+def _verify(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    from inference.models import library, removal
+
+    return {"by": removal.verify(library.find(arguments.model), progress)}
+
+
+def _move(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    """Put the models folder elsewhere."""
+    from pathlib import Path
+
+    from inference.models import removal
+
+    target = Path(arguments.folder).expanduser()
+    return {"moved": removal.move(target, progress), "folder": str(target)}
+
+
+def _trust(arguments: argparse.Namespace, _: Progress) -> dict[str, Any]:
+    """What code a model would run; with ``--yes`` it may from now on."""
+    from pathlib import Path
+
+    from inference.models import library, safety
+
+    given = Path(arguments.model).expanduser()
+    code = safety.needed(given if given.is_dir() else library.find(arguments.model).folder)
+    if code is None:
+        return {"repository": None}
+    if arguments.yes:
+        safety.allow(code)
+    return {"repository": code.repository, "revision": code.revision, "files": list(code.files)}
 
 
 KINDS: dict[str, Kind] = {
     "convert": Kind(_convert, (option("path"),)),
+    "remove": Kind(_remove, (option("model"), option("--shared", action="store_true"))),
+    "verify": Kind(_verify, (option("model"),)),
+    "move": Kind(_move, (option("folder"),)),
+    "trust": Kind(_trust, (option("model"), option("--yes", action="store_true"))),
     "library": Kind(_library),
     "starter": Kind(_starter),
     "download": Kind(_download, (option("repository"), option("--revision"), option("--file"))),
+    "search": Kind(
+        _search, (option("words"), option("--licence", default="any"), option("--largest", type=int, default=None))
+    ),
+    "tested": Kind(_tested),
     "discard": Kind(_discard, (option("repository"),)),
     "token": Kind(_token, (option("what", choices=("keep", "forget", "place")),)),
 }
