@@ -121,8 +121,8 @@ class ModelChoice:
     dtype: str = "auto"
     device: str = "auto"
     context: int = 8192
-    draft_model: str = ""
     exact: bool | None = None
+    draft_model: str = ""
 
     def __post_init__(self) -> None:
         _check_drafter(self.drafter)
