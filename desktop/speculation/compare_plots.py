@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from desktop.sentences import number
 from desktop.speculation.compare_words import setting_label
 from desktop.speculation.side_by_side import SideBySide
 
@@ -85,14 +86,17 @@ class Plots(SideBySide):
                 bottom=_array([middle - one.rate.low]), beam=0.2, pen=QPen(QColor(self._roles.text), 0),
             )  # fmt: skip
             self.bars.addItem(spread)
+            value = pg.TextItem(number(middle, 1), color=self._roles.text, anchor=(0.5, 1))
+            value.setPos(at, one.rate.high)
+            self.bars.addItem(value)
         self.bars.getAxis("bottom").setTicks([names])
         self.bars.getAxis("bottom").setHeight(58)
         self.bars.setXRange(-0.6, len(self._figures) - 0.4, padding=0)
-        self.bars.setYRange(0, top * 1.08, padding=0)
+        self.bars.setYRange(0, top * 1.18, padding=0)
         self.bars.setTitle(self.tr("Tokens a second"), color=self._roles.text, size="10pt")
 
     def _draw_arrivals(self, comparison: Comparison) -> None:
-        legend = self.arrivals.addLegend(offset=(8, 4), labelTextColor=QColor(self._roles.text))
+        legend = self.arrivals.addLegend(offset=(-8, -8), labelTextColor=QColor(self._roles.text))
         legend.clear()
         for at, setting in enumerate(comparison.plan.settings):
             runs = [run for run in comparison.runs if (run.setting, run.prompt, run.step) == (at, self._prompt, 0)]
@@ -104,6 +108,7 @@ class Plots(SideBySide):
                 seconds, tokens, pen=pg.mkPen(colour, width=1.6, style=STYLES[at % 4]), symbol=MARKS[at % 4],
                 symbolSize=4, symbolBrush=colour, symbolPen=None, name=setting_label(setting),
             )  # fmt: skip
+        self.arrivals.getAxis("bottom").enableAutoSIPrefix(False)
         self.arrivals.setLabel("bottom", self.tr("seconds after asking"), color=self._roles.muted)
         self.arrivals.setTitle(self.tr("Tokens that had arrived"), color=self._roles.text, size="10pt")
         self.arrivals.enableAutoRange()

@@ -165,7 +165,7 @@ class Result(QWidget):
             str(machine.get("device_name", "")),
             filled(self.tr("{count} threads"), count=machine.get("threads", 0)),
             filled(self.tr("temperature {value:.1f}"), value=plan.sampling.temperature),
-            filled(self.tr("{count} prompts, {repeats} repeats"), count=len(plan.prompts), repeats=plan.repeats),
+            filled(self.tr("prompts {count}, repeats {repeats}"), count=len(plan.prompts), repeats=plan.repeats),
         ]
         words = " · ".join(part for part in parts if part)
         return words if comparison.is_whole else words + " · " + self.tr("ended before its time")

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -68,6 +69,7 @@ class Setup(QWidget):
         ):
             self.source.addItem(words, name)
         self.source.activated.connect(self._on_source)
+        self.source.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.prompt = QPlainTextEdit(self)
         self.prompt.setObjectName("prompt")
         self.prompt.setAccessibleName(self.tr("Prompt"))
@@ -84,6 +86,7 @@ class Setup(QWidget):
         self.tokens = _whole(8, 8192, 128, self)
         self.tokens.setSingleStep(32)
         self.temperature = QDoubleSpinBox(self)
+        self.temperature.setObjectName("number")
         self.temperature.setRange(0, 2)
         self.temperature.setSingleStep(0.1)
         self.temperature.setDecimals(2)
@@ -264,11 +267,16 @@ class Setup(QWidget):
             label.setObjectName("quiet")
             label.setBuddy(box)
             box.setAccessibleName(words)
+            box.setMinimumHeight(self.source.sizeHint().height())
+            box.setMaximumWidth(160)
             fields.addWidget(label, 0, at)
             fields.addWidget(box, 1, at)
+            fields.setColumnStretch(at, 1)
+        fields.setColumnStretch(4, 2)
         top = QHBoxLayout()
         top.addWidget(self.source)
         top.addWidget(self.about, 1)
+        top.addStretch(0)
         end = QHBoxLayout()
         end.addWidget(self.add)
         end.addStretch(1)
@@ -285,6 +293,7 @@ class Setup(QWidget):
 
 def _whole(low: int, high: int, value: int, parent: QWidget) -> QSpinBox:
     box = QSpinBox(parent)
+    box.setObjectName("number")
     box.setRange(low, high)
     box.setValue(value)
     return box

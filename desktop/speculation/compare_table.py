@@ -14,6 +14,8 @@ from desktop.speculation.compare_words import setting_label
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from PySide6.QtGui import QResizeEvent
+
     from inference.bench.comparison import Comparison
     from inference.bench.figures import Figures, SpeedUp, Spread
 
@@ -43,7 +45,7 @@ def rows_of(comparison: Comparison, figures: Sequence[Figures]) -> list[Row]:
         _row(translate("compare", "Accepted"), figures, lambda one: _percent(one.acceptance)),
         _row(translate("compare", "Accepted by depth"), figures, lambda one: _depths(one.accepted_by_depth),
              translate("compare", "Of the first drafted token of a round, of the second, and so on")),
-        _row(translate("compare", "Draft, ms a round"), figures, lambda one: _number(one.draft_ms, 1)),
+        _row(translate("compare", "Draft, ms a round"), figures, lambda one: _number(one.draft_ms or None, 1)),
         _row(translate("compare", "Verify, ms a round"), figures, lambda one: _number(one.verify_ms, 1)),
         _row(translate("compare", "Memory, MB"), figures,
              lambda one: _number(one.memory / 1e6 if one.memory is not None else None, 0)),
@@ -85,7 +87,7 @@ class Table(QTableWidget):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setShowGrid(False)
-        self.setWordWrap(True)
+        self.setWordWrap(False)
         self.verticalHeader().setVisible(False)
         self.horizontalHeader().setHighlightSections(False)
         self.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -103,16 +105,25 @@ class Table(QTableWidget):
                 side = Qt.AlignmentFlag.AlignLeft if column == 0 else Qt.AlignmentFlag.AlignRight
                 item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
                 self.setItem(at, column, item)
-        header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setStretchLastSection(True)
-        self.resizeRowsToContents()
-        self._fit()
-
-    def _fit(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().lineSpacing() + 12)
+        self._fit_columns()
+        rows = self.rowCount() * self.verticalHeader().defaultSectionSize()
         bar = self.horizontalScrollBar().sizeHint().height()
-        rows = sum(self.rowHeight(row) for row in range(self.rowCount()))
-        self.setFixedHeight(rows + self.horizontalHeader().sizeHint().height() + bar + 4)
+        self.setFixedHeight(rows + self.horizontalHeader().sizeHint().height() + bar + 2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Figures share the width where there is room; else they are as wide as they are, and the table scrolls."""
+        header = self.horizontalHeader()
+        count = self.columnCount()
+        needed = [max(self.sizeHintForColumn(at), header.sectionSizeHint(at)) for at in range(count)]
+        fits = count > 1 and needed[0] + (count - 1) * max(needed[1:]) <= self.viewport().width()
+        mode = QHeaderView.ResizeMode.Stretch if fits else QHeaderView.ResizeMode.ResizeToContents
+        for at in range(count):
+            header.setSectionResizeMode(at, mode if at else QHeaderView.ResizeMode.ResizeToContents)
 
 
 def _row(name: str, figures: Sequence[Figures], cell: Callable[[Figures], str], hint: str = "") -> Row:

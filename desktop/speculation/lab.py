@@ -156,6 +156,8 @@ class Lab(QWidget):
         self.next_step.setEnabled(is_there and self._step < len(walk))
         self.back_step.setEnabled(is_there and self._step > 0)
         self.draft.show_round(found, walk, self._step)
+        bar = self._holder.horizontalScrollBar().sizeHint().height()
+        self._holder.setFixedHeight(self.draft.height() + bar + 2)
         self.legend.setVisible(is_there)
         self.sides.setVisible(is_there)
         if found is None:
@@ -209,14 +211,12 @@ class Lab(QWidget):
     def _build(self) -> None:
         title = QLabel(self.tr("One round, step by step"), self)
         title.setObjectName("title")
-        title.setWordWrap(True)
         inside = QWidget(self)
         inside.setObjectName("page")
         column = QVBoxLayout(inside)
         column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(12)
-        column.addLayout(_row(self.back, stretch=True))
-        column.addWidget(title)
+        column.addLayout(_row(self.back, title, stretch=True))
         column.addLayout(_row(self.before, self.place, self.after, stretch=True))
         column.addLayout(_row(self.rule, stretch=True))
         for label in (self.about, self.context):
@@ -226,7 +226,7 @@ class Lab(QWidget):
         holder.setFrameShape(QFrame.Shape.NoFrame)
         holder.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         holder.setWidget(self.draft)
-        holder.setMinimumHeight(132)
+        self._holder = holder
         column.addWidget(holder)
         column.addWidget(self.legend)
         column.addLayout(_row(self.back_step, self.next_step, self.play, self.count, stretch=True))

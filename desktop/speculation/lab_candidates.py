@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from inference.explained import Candidate
 
 SHARE = Qt.ItemDataRole.UserRole
-ROWS = 8
+ROWS = 6
 
 
 class Candidates(QTableWidget):
@@ -46,6 +46,7 @@ class Candidates(QTableWidget):
         self.setTabKeyNavigation(False)
         self.setShowGrid(False)
         self.verticalHeader().setVisible(False)
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().lineSpacing() + 14)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.horizontalHeader().setHighlightSections(False)

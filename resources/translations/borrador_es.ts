@@ -5,85 +5,85 @@
     <name>Attaching</name>
     <message>
         <source>Only the first {count} files were taken; add the others in another message.</source>
-        <translation type="unfinished"></translation>
+        <translation>Solo se han tomado los primeros {count} archivos; añade los demás en otro mensaje.</translation>
     </message>
     <message>
         <source>{file} is not there any more.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} ya no está ahí.</translation>
     </message>
     <message>
         <source>{file} is a folder; add the files in it.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} es una carpeta; añade los archivos que contiene.</translation>
     </message>
     <message>
         <source>{file} cannot be read: {detail}.</source>
-        <translation type="unfinished">No se puede leer {file}: {detail}.</translation>
+        <translation>No se puede leer {file}: {detail}.</translation>
     </message>
     <message>
         <source>{file} has {size} MB; at most {limit} MB can be added.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} tiene {size} MB; se pueden añadir como mucho {limit} MB.</translation>
     </message>
     <message>
         <source>{file} holds {size} characters; at most {limit} can be added. Add a part of it.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} contiene {size} caracteres; se pueden añadir como mucho {limit}. Añade una parte.</translation>
     </message>
     <message>
         <source>{file} holds no text.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} no contiene texto.</translation>
     </message>
     <message>
         <source>{file} holds no text, only pictures of it; run it through a text recognition first.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} no contiene texto, solo imágenes de él; pásalo antes por un reconocimiento de texto.</translation>
     </message>
     <message>
         <source>{file} is protected by a password; save it without one first.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} está protegido con contraseña; guárdalo antes sin ella.</translation>
     </message>
     <message>
         <source>{file} is no text, PDF or Word (docx) file; save it as one of these first.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} no es un archivo de texto, PDF ni Word (docx); guárdalo antes como uno de ellos.</translation>
     </message>
     <message>
         <source>{file} could not be read in {seconds} seconds; add a part of it.</source>
-        <translation type="unfinished"></translation>
+        <translation>No se ha podido leer {file} en {seconds} segundos; añade una parte.</translation>
     </message>
     <message>
         <source>{file} is damaged and cannot be read ({detail}).</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} está dañado y no se puede leer ({detail}).</translation>
     </message>
 </context>
 <context>
     <name>Candidates</name>
     <message>
         <source>Share</source>
-        <translation type="unfinished"></translation>
+        <translation>Parte</translation>
     </message>
     <message>
         <source>Noise</source>
-        <translation type="unfinished"></translation>
+        <translation>Ruido</translation>
     </message>
     <message>
         <source>Score</source>
-        <translation type="unfinished"></translation>
+        <translation>Puntuación</translation>
     </message>
     <message>
         <source>drafted, chosen</source>
-        <translation type="unfinished"></translation>
+        <translation>propuesto, elegido</translation>
     </message>
     <message>
         <source>drafted</source>
-        <translation type="unfinished"></translation>
+        <translation>propuesto</translation>
     </message>
     <message>
         <source>chosen</source>
-        <translation type="unfinished"></translation>
+        <translation>elegido</translation>
     </message>
 </context>
 <context>
     <name>Card</name>
     <message>
         <source>Drafter</source>
-        <translation type="unfinished"></translation>
+        <translation>Borrador de</translation>
     </message>
     <message>
         <source>off</source>
@@ -91,7 +91,7 @@
     </message>
     <message>
         <source>auto</source>
-        <translation type="unfinished"></translation>
+        <translation>auto</translation>
     </message>
     <message>
         <source>Draft length K</source>
@@ -99,15 +99,15 @@
     </message>
     <message>
         <source>same text</source>
-        <translation type="unfinished"></translation>
+        <translation>mismo texto</translation>
     </message>
     <message>
         <source>same odds (textbook)</source>
-        <translation type="unfinished"></translation>
+        <translation>mismas probabilidades (manual)</translation>
     </message>
     <message>
         <source>Rule</source>
-        <translation type="unfinished"></translation>
+        <translation>Regla</translation>
     </message>
     <message>
         <source>exact</source>
@@ -119,15 +119,15 @@
     </message>
     <message>
         <source>Mode</source>
-        <translation type="unfinished"></translation>
+        <translation>Modo</translation>
     </message>
     <message>
         <source>K</source>
-        <translation type="unfinished"></translation>
+        <translation>K</translation>
     </message>
     <message>
         <source>Remove “{setting}”</source>
-        <translation type="unfinished"></translation>
+        <translation>Quitar «{setting}»</translation>
     </message>
 </context>
 <context>
@@ -165,46 +165,46 @@
     <name>Chips</name>
     <message>
         <source>{count} characters</source>
-        <translation type="unfinished"></translation>
+        <translation>{count} caracteres</translation>
     </message>
     <message>
         <source>Long text</source>
-        <translation type="unfinished"></translation>
+        <translation>Texto largo</translation>
     </message>
     <message>
         <source>Take {name} out</source>
-        <translation type="unfinished"></translation>
+        <translation>Quitar {name}</translation>
     </message>
     <message>
         <source>Too long for the field; it is sent as it stands.</source>
-        <translation type="unfinished"></translation>
+        <translation>Demasiado largo para el campo; se envía tal cual.</translation>
     </message>
     <message>
         <source>reading</source>
-        <translation type="unfinished"></translation>
+        <translation>leyendo</translation>
     </message>
     <message>
         <source>Stop reading {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>Dejar de leer {name}</translation>
     </message>
 </context>
 <context>
     <name>Column</name>
     <message>
         <source>reading the prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>leyendo la pregunta</translation>
     </message>
     <message>
         <source>{tokens} tokens, {seconds:.1f} s</source>
-        <translation type="unfinished"></translation>
+        <translation>{tokens} tokens, {seconds:.1f} s</translation>
     </message>
     <message>
         <source>not run</source>
-        <translation type="unfinished"></translation>
+        <translation>sin ejecutar</translation>
     </message>
     <message>
         <source>{rate:.0f} tok/s · first {seconds:.1f} s · {tokens} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>{rate:.0f} tok/s · inicio {seconds:.1f} s · {tokens} tokens</translation>
     </message>
 </context>
 <context>
@@ -350,23 +350,23 @@
     <name>Compare</name>
     <message>
         <source>Back to the chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Volver al chat</translation>
     </message>
     <message>
         <source>Back to the chat (Esc)</source>
-        <translation type="unfinished"></translation>
+        <translation>Volver al chat (Esc)</translation>
     </message>
     <message>
         <source>Compare</source>
-        <translation type="unfinished"></translation>
+        <translation>Comparar</translation>
     </message>
     <message>
         <source>Open a record…</source>
-        <translation type="unfinished"></translation>
+        <translation>Abrir un registro…</translation>
     </message>
     <message>
         <source>Runs done</source>
-        <translation type="unfinished"></translation>
+        <translation>Ejecuciones hechas</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -374,55 +374,55 @@
     </message>
     <message>
         <source>Prompt shown</source>
-        <translation type="unfinished"></translation>
+        <translation>Pregunta mostrada</translation>
     </message>
     <message>
         <source>One round, step by step</source>
-        <translation type="unfinished"></translation>
+        <translation>Una ronda, paso a paso</translation>
     </message>
     <message>
         <source>Lay the rounds of the last setting&apos;s reply open</source>
-        <translation type="unfinished"></translation>
+        <translation>Abrir las rondas de la respuesta del último ajuste</translation>
     </message>
     <message>
         <source>Waiting for the engine</source>
-        <translation type="unfinished"></translation>
+        <translation>Esperando al motor</translation>
     </message>
     <message>
         <source>Waiting for the reply in the chat to end; the comparison comes then.</source>
-        <translation type="unfinished"></translation>
+        <translation>Esperando a que termine la respuesta del chat; después viene la comparación.</translation>
     </message>
     <message>
         <source>Open a record</source>
-        <translation type="unfinished"></translation>
+        <translation>Abrir un registro</translation>
     </message>
     <message>
         <source>Records (*.json)</source>
-        <translation type="unfinished"></translation>
+        <translation>Registros (*.json)</translation>
     </message>
     <message>
         <source>it is too large</source>
-        <translation type="unfinished"></translation>
+        <translation>es demasiado grande</translation>
     </message>
     <message>
         <source>it is no text</source>
-        <translation type="unfinished"></translation>
+        <translation>no es texto</translation>
     </message>
     <message>
         <source>{file} is shown.</source>
-        <translation type="unfinished"></translation>
+        <translation>Se muestra {file}.</translation>
     </message>
     <message>
         <source>Run {number} of {total}: {setting}, prompt {prompt}, repeat {repeat}</source>
-        <translation type="unfinished"></translation>
+        <translation>Ejecución {number} de {total}: {setting}, pregunta {prompt}, repetición {repeat}</translation>
     </message>
     <message>
         <source>Done.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hecho.</translation>
     </message>
     <message>
         <source>Stopped; what was measured is kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>Detenida; lo medido se conserva.</translation>
     </message>
 </context>
 <context>
@@ -433,7 +433,7 @@
     </message>
     <message>
         <source>A file is still being read.</source>
-        <translation type="unfinished"></translation>
+        <translation>Todavía se está leyendo un archivo.</translation>
     </message>
     <message>
         <source>Asking otherwise; the other version stays.</source>
@@ -445,11 +445,11 @@
     </message>
     <message>
         <source>Attach files (Ctrl+O)</source>
-        <translation type="unfinished"></translation>
+        <translation>Adjuntar archivos (Ctrl+O)</translation>
     </message>
     <message>
         <source>Chat settings (Ctrl+.)</source>
-        <translation type="unfinished"></translation>
+        <translation>Ajustes de la conversación (Ctrl+.)</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -461,7 +461,7 @@
     </message>
     <message>
         <source>Pictures cannot be added: models here read text only.</source>
-        <translation type="unfinished"></translation>
+        <translation>No se pueden añadir imágenes: los modelos de aquí solo leen texto.</translation>
     </message>
     <message>
         <source>The model is not ready yet; you can already write.</source>
@@ -488,31 +488,31 @@
     <name>Desk</name>
     <message>
         <source>Attach files</source>
-        <translation type="unfinished"></translation>
+        <translation>Adjuntar archivos</translation>
     </message>
     <message>
         <source>Text, code, PDF and Word files (*)</source>
-        <translation type="unfinished"></translation>
+        <translation>Archivos de texto, código, PDF y Word (*)</translation>
     </message>
     <message>
         <source>about {used} of {context} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>unos {used} de {context} tokens</translation>
     </message>
     <message>
         <source>about {used} of {context} tokens: too long</source>
-        <translation type="unfinished"></translation>
+        <translation>unos {used} de {context} tokens: demasiado largo</translation>
     </message>
     <message>
         <source>Shorten the message, or load the model with a larger context.</source>
-        <translation type="unfinished"></translation>
+        <translation>Acorta el mensaje o carga el modelo con un contexto mayor.</translation>
     </message>
     <message>
         <source>about {used} of {context} tokens: the oldest turns are left out</source>
-        <translation type="unfinished"></translation>
+        <translation>unos {used} de {context} tokens: los turnos más antiguos quedan fuera</translation>
     </message>
     <message>
         <source>The model reads the newest turns only; everything stays in the chat.</source>
-        <translation type="unfinished"></translation>
+        <translation>El modelo lee solo los turnos más recientes; todo sigue en la conversación.</translation>
     </message>
 </context>
 <context>
@@ -523,7 +523,7 @@
     </message>
     <message>
         <source>Left and right go from step to step</source>
-        <translation type="unfinished"></translation>
+        <translation>Izquierda y derecha van de paso en paso</translation>
     </message>
 </context>
 <context>
@@ -731,95 +731,95 @@
     <name>Lab</name>
     <message>
         <source>Back to the chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Volver al chat</translation>
     </message>
     <message>
         <source>Back to the chat (Esc)</source>
-        <translation type="unfinished"></translation>
+        <translation>Volver al chat (Esc)</translation>
     </message>
     <message>
         <source>Earlier round</source>
-        <translation type="unfinished"></translation>
+        <translation>Ronda anterior</translation>
     </message>
     <message>
         <source>Later round</source>
-        <translation type="unfinished"></translation>
+        <translation>Ronda siguiente</translation>
     </message>
     <message>
         <source>Rule</source>
-        <translation type="unfinished"></translation>
+        <translation>Regla</translation>
     </message>
     <message>
         <source>Same text (coupled rule)</source>
-        <translation type="unfinished"></translation>
+        <translation>Mismo texto (regla acoplada)</translation>
     </message>
     <message>
         <source>Same odds (textbook rule)</source>
-        <translation type="unfinished"></translation>
+        <translation>Mismas probabilidades (regla de manual)</translation>
     </message>
     <message>
         <source>Step back</source>
-        <translation type="unfinished"></translation>
+        <translation>Paso atrás</translation>
     </message>
     <message>
         <source>Next step</source>
-        <translation type="unfinished"></translation>
+        <translation>Paso siguiente</translation>
     </message>
     <message>
         <source>Play</source>
-        <translation type="unfinished"></translation>
+        <translation>Reproducir</translation>
     </message>
     <message>
         <source>The target sees</source>
-        <translation type="unfinished"></translation>
+        <translation>El modelo ve</translation>
     </message>
     <message>
         <source>The drafter saw</source>
-        <translation type="unfinished"></translation>
+        <translation>El borrador veía</translation>
     </message>
     <message>
         <source>The round is run again</source>
-        <translation type="unfinished"></translation>
+        <translation>La ronda se ejecuta de nuevo</translation>
     </message>
     <message>
         <source>Waiting for the engine to be free</source>
-        <translation type="unfinished"></translation>
+        <translation>Esperando a que el motor quede libre</translation>
     </message>
     <message>
         <source>Round {number}</source>
-        <translation type="unfinished"></translation>
+        <translation>Ronda {number}</translation>
     </message>
     <message>
         <source>Round {number} of {count}</source>
-        <translation type="unfinished"></translation>
+        <translation>Ronda {number} de {count}</translation>
     </message>
     <message>
         <source>Step {step} of {count}</source>
-        <translation type="unfinished"></translation>
+        <translation>Paso {step} de {count}</translation>
     </message>
     <message>
         <source>The draft: {tokens}. Now the target checks all of it in one pass.</source>
-        <translation type="unfinished"></translation>
+        <translation>El borrador: {tokens}. Ahora el modelo lo comprueba todo en una pasada.</translation>
     </message>
     <message>
         <source>Nothing was drafted in this round; the target takes a step of its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>En esta ronda no hubo borrador; el modelo da un paso propio.</translation>
     </message>
     <message>
         <source>The round wrote {count} tokens.</source>
-        <translation type="unfinished"></translation>
+        <translation>La ronda escribió {count} tokens.</translation>
     </message>
     <message>
         <source>written by the coupled rule</source>
-        <translation type="unfinished"></translation>
+        <translation>escrita con la regla acoplada</translation>
     </message>
     <message>
         <source>written by the textbook rule</source>
-        <translation type="unfinished"></translation>
+        <translation>escrita con la regla de manual</translation>
     </message>
     <message>
         <source>no draft</source>
-        <translation type="unfinished"></translation>
+        <translation>sin borrador</translation>
     </message>
     <message>
         <source>exact</source>
@@ -831,19 +831,19 @@
     </message>
     <message>
         <source>greedy</source>
-        <translation type="unfinished"></translation>
+        <translation>voraz</translation>
     </message>
     <message>
         <source>temperature {value:.2f}</source>
-        <translation type="unfinished"></translation>
+        <translation>temperatura {value:.2f}</translation>
     </message>
     <message>
         <source>run again, a near tie fell otherwise than then</source>
-        <translation type="unfinished"></translation>
+        <translation>al repetirla, un casi empate cayó de otro modo</translation>
     </message>
     <message>
         <source>One round, step by step</source>
-        <translation type="unfinished"></translation>
+        <translation>Una ronda, paso a paso</translation>
     </message>
 </context>
 <context>
@@ -967,6 +967,22 @@
         <translation>Colorear el texto</translation>
     </message>
     <message>
+        <source>Compare</source>
+        <translation>Comparar</translation>
+    </message>
+    <message>
+        <source>Run settings side by side (Ctrl+Shift+C)</source>
+        <translation>Ejecutar ajustes lado a lado (Ctrl+Shift+C)</translation>
+    </message>
+    <message>
+        <source>Step by step</source>
+        <translation>Paso a paso</translation>
+    </message>
+    <message>
+        <source>One round, step by step; Enter does it for the round pointed at</source>
+        <translation>Una ronda, paso a paso; Intro lo hace con la ronda señalada</translation>
+    </message>
+    <message>
         <source>{rate:.0f} tok/s</source>
         <translation>{rate:.0f} tok/s</translation>
     </message>
@@ -1027,23 +1043,23 @@
     <name>Plots</name>
     <message>
         <source>Tokens a second, by setting</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens por segundo, por ajuste</translation>
     </message>
     <message>
         <source>When the tokens arrived</source>
-        <translation type="unfinished"></translation>
+        <translation>Cuándo llegaron los tokens</translation>
     </message>
     <message>
         <source>Tokens a second</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens por segundo</translation>
     </message>
     <message>
         <source>seconds after asking</source>
-        <translation type="unfinished"></translation>
+        <translation>segundos tras la pregunta</translation>
     </message>
     <message>
         <source>Tokens that had arrived</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens llegados</translation>
     </message>
 </context>
 <context>
@@ -1134,85 +1150,116 @@
     </message>
 </context>
 <context>
-    <name>ReplyRecord</name>
+    <name>RecordDialog</name>
     <message>
-        <source>Figures of this reply</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Value</source>
-        <translation type="unfinished"></translation>
+        <source>How this reply came about</source>
+        <translation>Cómo se hizo esta respuesta</translation>
     </message>
     <message>
         <source>Copy figures</source>
-        <translation type="unfinished"></translation>
+        <translation>Copiar cifras</translation>
+    </message>
+    <message>
+        <source>Keep this seed</source>
+        <translation>Conservar esta semilla</translation>
+    </message>
+    <message>
+        <source>The next replies of this chat begin with this seed</source>
+        <translation>Las próximas respuestas de esta conversación parten de esta semilla</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Cerrar</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Copiado</translation>
+    </message>
+    <message>
+        <source>Kept for this chat</source>
+        <translation>Conservada en esta conversación</translation>
+    </message>
+</context>
+<context>
+    <name>ReplyRecord</name>
+    <message>
+        <source>Figures of this reply</source>
+        <translation>Cifras de esta respuesta</translation>
+    </message>
+    <message>
+        <source>Value</source>
+        <translation>Valor</translation>
+    </message>
+    <message>
+        <source>Copy figures</source>
+        <translation>Copiar cifras</translation>
     </message>
     <message>
         <source>Run both</source>
-        <translation type="unfinished"></translation>
+        <translation>Ejecutar ambos</translation>
     </message>
     <message>
         <source>The same question with speculation off and on, side by side</source>
-        <translation type="unfinished"></translation>
+        <translation>La misma pregunta con especulación y sin ella, lado a lado</translation>
     </message>
     <message>
         <source>Step by step</source>
-        <translation type="unfinished"></translation>
+        <translation>Paso a paso</translation>
     </message>
     <message>
         <source>The figures are on the clipboard.</source>
-        <translation type="unfinished"></translation>
+        <translation>Las cifras están en el portapapeles.</translation>
     </message>
 </context>
 <context>
     <name>Result</name>
     <message>
         <source>Copy as Markdown</source>
-        <translation type="unfinished"></translation>
+        <translation>Copiar como Markdown</translation>
     </message>
     <message>
         <source>Save…</source>
-        <translation type="unfinished"></translation>
+        <translation>Guardar…</translation>
     </message>
     <message>
         <source>The whole record (JSON), a line a run (CSV), or a picture (PNG)</source>
-        <translation type="unfinished"></translation>
+        <translation>El registro entero (JSON), una línea por ejecución (CSV) o una imagen (PNG)</translation>
     </message>
     <message>
         <source>The table is on the clipboard.</source>
-        <translation type="unfinished"></translation>
+        <translation>La tabla está en el portapapeles.</translation>
     </message>
     <message>
         <source>Record (*.json)</source>
-        <translation type="unfinished"></translation>
+        <translation>Registro (*.json)</translation>
     </message>
     <message>
         <source>Runs (*.csv)</source>
-        <translation type="unfinished"></translation>
+        <translation>Ejecuciones (*.csv)</translation>
     </message>
     <message>
         <source>Picture (*.png)</source>
-        <translation type="unfinished"></translation>
+        <translation>Imagen (*.png)</translation>
     </message>
     <message>
         <source>Save the comparison</source>
-        <translation type="unfinished"></translation>
+        <translation>Guardar la comparación</translation>
     </message>
     <message>
         <source>comparison</source>
-        <translation type="unfinished"></translation>
+        <translation>comparacion</translation>
     </message>
     <message>
         <source>the picture could not be written</source>
-        <translation type="unfinished"></translation>
+        <translation>no se pudo escribir la imagen</translation>
     </message>
     <message>
         <source>Saved as {file}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Guardado como {file}.</translation>
     </message>
     <message>
         <source>The exact runs did not share one identity, so equal bits are not promised.</source>
-        <translation type="unfinished"></translation>
+        <translation>Las ejecuciones exactas no tuvieron la misma identidad, así que no se prometen bits iguales.</translation>
     </message>
     <message>
         <source>{count} threads</source>
@@ -1220,15 +1267,15 @@
     </message>
     <message>
         <source>temperature {value:.1f}</source>
-        <translation type="unfinished"></translation>
+        <translation>temperatura {value:.1f}</translation>
     </message>
     <message>
-        <source>{count} prompts, {repeats} repeats</source>
-        <translation type="unfinished"></translation>
+        <source>prompts {count}, repeats {repeats}</source>
+        <translation>preguntas {count}, repeticiones {repeats}</translation>
     </message>
     <message>
         <source>ended before its time</source>
-        <translation type="unfinished"></translation>
+        <translation>terminada antes de tiempo</translation>
     </message>
 </context>
 <context>
@@ -1266,67 +1313,67 @@
     <name>Setup</name>
     <message>
         <source>Prompts</source>
-        <translation type="unfinished"></translation>
+        <translation>Preguntas</translation>
     </message>
     <message>
         <source>One prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>Una pregunta</translation>
     </message>
     <message>
         <source>Twelve kinds</source>
-        <translation type="unfinished"></translation>
+        <translation>Doce clases</translation>
     </message>
     <message>
         <source>From a file…</source>
-        <translation type="unfinished"></translation>
+        <translation>De un archivo…</translation>
     </message>
     <message>
         <source>Prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>Pregunta</translation>
     </message>
     <message>
         <source>What all settings should answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Lo que deben responder todos los ajustes</translation>
     </message>
     <message>
         <source>Add a setting</source>
-        <translation type="unfinished"></translation>
+        <translation>Añadir un ajuste</translation>
     </message>
     <message>
         <source>Run</source>
-        <translation type="unfinished"></translation>
+        <translation>Ejecutar</translation>
     </message>
     <message>
         <source>Twelve prompts of twelve kinds: poem, code, translation, summary and more.</source>
-        <translation type="unfinished"></translation>
+        <translation>Doce preguntas de doce clases: poema, código, traducción, resumen y más.</translation>
     </message>
     <message>
         <source>Asked behind the messages of the chat, while the question stays as it is.</source>
-        <translation type="unfinished"></translation>
+        <translation>Se pregunta tras los mensajes del chat, mientras la pregunta no cambie.</translation>
     </message>
     <message>
         <source>A text file with a prompt a line, or JSON lines with category and turns.</source>
-        <translation type="unfinished"></translation>
+        <translation>Un archivo de texto con una pregunta por línea, o líneas JSON con category y turns.</translation>
     </message>
     <message>
         <source>File with prompts</source>
-        <translation type="unfinished"></translation>
+        <translation>Archivo con preguntas</translation>
     </message>
     <message>
         <source>Prompts (*.txt *.jsonl);;All files (*)</source>
-        <translation type="unfinished"></translation>
+        <translation>Preguntas (*.txt *.jsonl);;Todos los archivos (*)</translation>
     </message>
     <message>
         <source>{count} prompts from {file}</source>
-        <translation type="unfinished"></translation>
+        <translation>{count} preguntas de {file}</translation>
     </message>
     <message>
         <source>Repeats</source>
-        <translation type="unfinished"></translation>
+        <translation>Repeticiones</translation>
     </message>
     <message>
         <source>Tokens at most</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens como máximo</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -1446,15 +1493,15 @@
         <translation>Rondas</translation>
     </message>
     <message>
-        <source>Left and right go from round to round</source>
-        <translation>Izquierda y derecha van de ronda en ronda</translation>
+        <source>Left and right go from round to round, Enter lays one open</source>
+        <translation>Izquierda y derecha van de ronda en ronda, Intro abre una</translation>
     </message>
 </context>
 <context>
     <name>Table</name>
     <message>
         <source>Figures</source>
-        <translation type="unfinished"></translation>
+        <translation>Cifras</translation>
     </message>
 </context>
 <context>
@@ -1544,6 +1591,14 @@
         <translation>Ramificar</translation>
     </message>
     <message>
+        <source>With speculation off and on, side by side (Ctrl+Shift+R)</source>
+        <translation>Con especulación y sin ella, lado a lado (Ctrl+Shift+R)</translation>
+    </message>
+    <message>
+        <source>Run both</source>
+        <translation>Ejecutar ambos</translation>
+    </message>
+    <message>
         <source>You</source>
         <translation>Tú</translation>
     </message>
@@ -1601,7 +1656,7 @@
     </message>
     <message>
         <source>interrupted</source>
-        <translation type="unfinished">interrumpida</translation>
+        <translation>interrumpida</translation>
     </message>
     <message>
         <source>Show or hide what the model thought</source>
@@ -1620,7 +1675,7 @@
     </message>
     <message>
         <source>Off, {mode}</source>
-        <translation type="unfinished"></translation>
+        <translation>Sin borrador, {mode}</translation>
     </message>
     <message>
         <source>K auto</source>
@@ -1628,7 +1683,7 @@
     </message>
     <message>
         <source>textbook rule</source>
-        <translation type="unfinished"></translation>
+        <translation>regla de manual</translation>
     </message>
     <message>
         <source>none</source>
@@ -1640,183 +1695,183 @@
     </message>
     <message>
         <source>look-up in the chat</source>
-        <translation type="unfinished"></translation>
+        <translation>búsqueda en el chat</translation>
     </message>
     <message>
         <source>look-up and self-draft</source>
-        <translation type="unfinished"></translation>
+        <translation>búsqueda y autoborrador</translation>
     </message>
     <message>
         <source>automatic</source>
-        <translation type="unfinished"></translation>
+        <translation>automático</translation>
     </message>
     <message>
         <source>poem</source>
-        <translation type="unfinished"></translation>
+        <translation>poema</translation>
     </message>
     <message>
         <source>story</source>
-        <translation type="unfinished"></translation>
+        <translation>cuento</translation>
     </message>
     <message>
         <source>letter</source>
-        <translation type="unfinished"></translation>
+        <translation>carta</translation>
     </message>
     <message>
         <source>code</source>
-        <translation type="unfinished"></translation>
+        <translation>código</translation>
     </message>
     <message>
         <source>translation</source>
-        <translation type="unfinished"></translation>
+        <translation>traducción</translation>
     </message>
     <message>
         <source>summary</source>
-        <translation type="unfinished"></translation>
+        <translation>resumen</translation>
     </message>
     <message>
         <source>rewriting</source>
-        <translation type="unfinished"></translation>
+        <translation>reescritura</translation>
     </message>
     <message>
         <source>extraction</source>
-        <translation type="unfinished"></translation>
+        <translation>extracción</translation>
     </message>
     <message>
         <source>question</source>
-        <translation type="unfinished"></translation>
+        <translation>pregunta</translation>
     </message>
     <message>
         <source>arithmetic</source>
-        <translation type="unfinished"></translation>
+        <translation>cálculo</translation>
     </message>
     <message>
         <source>list</source>
-        <translation type="unfinished"></translation>
+        <translation>lista</translation>
     </message>
     <message>
         <source>from a text</source>
-        <translation type="unfinished"></translation>
+        <translation>de un texto</translation>
     </message>
     <message>
         <source>{setting}: identical to “{reference}” in {identical} of {prompts}</source>
-        <translation type="unfinished"></translation>
+        <translation>{setting}: idéntico a «{reference}» en {identical} de {prompts}</translation>
     </message>
     <message>
         <source>{setting}: not the same in every repeat, {identical} of {prompts}</source>
-        <translation type="unfinished"></translation>
+        <translation>{setting}: no es igual en cada repetición, {identical} de {prompts}</translation>
     </message>
     <message>
         <source>{setting}: identical to “{reference}” in {identical} of {prompts} only</source>
-        <translation type="unfinished"></translation>
+        <translation>{setting}: idéntico a «{reference}» solo en {identical} de {prompts}</translation>
     </message>
     <message>
         <source>First difference in prompt {prompt}, token {token}: {mine} instead of {theirs}</source>
-        <translation type="unfinished"></translation>
+        <translation>Primera diferencia en la pregunta {prompt}, token {token}: {mine} en vez de {theirs}</translation>
     </message>
     <message>
         <source>logit gap {gap:.3f}, in its own pass {own:.3f}</source>
-        <translation type="unfinished"></translation>
+        <translation>distancia de logits {gap:.3f}, en su propia pasada {own:.3f}</translation>
     </message>
     <message>
         <source>The textbook rule keeps the odds, not the text.</source>
-        <translation type="unfinished"></translation>
+        <translation>La regla de manual conserva las probabilidades, no el texto.</translation>
     </message>
     <message>
         <source>A near tie: rounding tips it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Casi un empate: decide el redondeo.</translation>
     </message>
     <message>
         <source>A near tie, but exact mode should leave none to chance.</source>
-        <translation type="unfinished"></translation>
+        <translation>Casi un empate, pero el modo exacto no debería dejar ninguno al azar.</translation>
     </message>
     <message>
         <source>No near tie: something else than rounding chose this token.</source>
-        <translation type="unfinished"></translation>
+        <translation>No es casi un empate: algo distinto del redondeo eligió este token.</translation>
     </message>
     <message>
         <source>the end</source>
-        <translation type="unfinished"></translation>
+        <translation>el final</translation>
     </message>
     <message>
         <source>Tokens a second</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens por segundo</translation>
     </message>
     <message>
         <source>Of decoding: median, and the middle half of the runs</source>
-        <translation type="unfinished"></translation>
+        <translation>De la decodificación: mediana, y la mitad central de las ejecuciones</translation>
     </message>
     <message>
         <source>First token after, s</source>
-        <translation type="unfinished"></translation>
+        <translation>Primer token tras, s</translation>
     </message>
     <message>
         <source>Whole reply, s</source>
-        <translation type="unfinished"></translation>
+        <translation>Respuesta entera, s</translation>
     </message>
     <message>
         <source>Tokens a round</source>
-        <translation type="unfinished">Tokens por ronda</translation>
+        <translation>Tokens por ronda</translation>
     </message>
     <message>
         <source>Accepted</source>
-        <translation type="unfinished">Aceptados</translation>
+        <translation>Aceptados</translation>
     </message>
     <message>
         <source>Accepted by depth</source>
-        <translation type="unfinished"></translation>
+        <translation>Aceptados por profundidad</translation>
     </message>
     <message>
         <source>Of the first drafted token of a round, of the second, and so on</source>
-        <translation type="unfinished"></translation>
+        <translation>Del primer token propuesto de una ronda, del segundo, etcétera</translation>
     </message>
     <message>
         <source>Draft, ms a round</source>
-        <translation type="unfinished"></translation>
+        <translation>Borrador, ms por ronda</translation>
     </message>
     <message>
         <source>Verify, ms a round</source>
-        <translation type="unfinished"></translation>
+        <translation>Verificación, ms por ronda</translation>
     </message>
     <message>
         <source>Memory, MB</source>
-        <translation type="unfinished"></translation>
+        <translation>Memoria, MB</translation>
     </message>
     <message>
         <source>Energy, J a token</source>
-        <translation type="unfinished"></translation>
+        <translation>Energía, J por token</translation>
     </message>
     <message>
         <source>Identical text</source>
-        <translation type="unfinished"></translation>
+        <translation>Texto idéntico</translation>
     </message>
     <message>
         <source>Identity</source>
-        <translation type="unfinished"></translation>
+        <translation>Identidad</translation>
     </message>
     <message>
         <source>Names kernels, threads, precision and width; equal ones give equal bits</source>
-        <translation type="unfinished"></translation>
+        <translation>Nombra kernels, hilos, precisión y anchura; las iguales dan bits iguales</translation>
     </message>
     <message>
         <source>Times as fast as “{setting}”</source>
-        <translation type="unfinished"></translation>
+        <translation>Veces más rápido que «{setting}»</translation>
     </message>
     <message>
         <source>With the interval that holds it in 95 of 100 cases (bootstrap)</source>
-        <translation type="unfinished"></translation>
+        <translation>Con el intervalo que lo contiene en 95 de 100 casos (bootstrap)</translation>
     </message>
     <message>
         <source>{identical} of {prompts}</source>
-        <translation type="unfinished"></translation>
+        <translation>{identical} de {prompts}</translation>
     </message>
     <message>
         <source>yes, {count}</source>
-        <translation type="unfinished"></translation>
+        <translation>sí, {count}</translation>
     </message>
     <message>
         <source>; from token {token} on</source>
-        <translation type="unfinished"></translation>
+        <translation>; desde el token {token}</translation>
     </message>
 </context>
 <context>
@@ -2041,123 +2096,279 @@
     <name>record</name>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished">Temperatura</translation>
+        <translation>Temperatura</translation>
     </message>
     <message>
         <source>Top-p, top-k, min-p</source>
-        <translation type="unfinished"></translation>
+        <translation>Top-p, top-k, min-p</translation>
     </message>
     <message>
         <source>Tokens at most</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens como máximo</translation>
     </message>
     <message>
         <source>Seed</source>
-        <translation type="unfinished">Semilla</translation>
+        <translation>Semilla</translation>
     </message>
     <message>
         <source>{percent:.0f} %</source>
-        <translation type="unfinished"></translation>
+        <translation>{percent:.0f} %</translation>
     </message>
     <message>
         <source>{accepted} of {tested} tested, {drafted} drafted</source>
-        <translation type="unfinished"></translation>
+        <translation>{accepted} de {tested} comprobados, {drafted} propuestos</translation>
     </message>
     <message>
         <source>Ended</source>
-        <translation type="unfinished"></translation>
+        <translation>Terminada</translation>
     </message>
     <message>
         <source>Tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens</translation>
     </message>
     <message>
         <source>Tokens a second</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens por segundo</translation>
     </message>
     <message>
         <source>Without speculation, about</source>
-        <translation type="unfinished"></translation>
+        <translation>Sin especulación, unos</translation>
     </message>
     <message>
         <source>First token after, s</source>
-        <translation type="unfinished"></translation>
+        <translation>Primer token tras, s</translation>
     </message>
     <message>
         <source>Whole reply, s</source>
-        <translation type="unfinished"></translation>
+        <translation>Respuesta entera, s</translation>
     </message>
     <message>
         <source>Prompt, tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>Pregunta, tokens</translation>
     </message>
     <message>
         <source>Rounds</source>
-        <translation type="unfinished">Rondas</translation>
+        <translation>Rondas</translation>
     </message>
     <message>
         <source>Tokens a round</source>
-        <translation type="unfinished">Tokens por ronda</translation>
+        <translation>Tokens por ronda</translation>
     </message>
     <message>
         <source>Accepted</source>
-        <translation type="unfinished">Aceptados</translation>
+        <translation>Aceptados</translation>
     </message>
     <message>
         <source>Accepted tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>Tokens aceptados</translation>
     </message>
     <message>
         <source>Accepted by depth</source>
-        <translation type="unfinished"></translation>
+        <translation>Aceptados por profundidad</translation>
     </message>
     <message>
         <source>Rounds by draft length</source>
-        <translation type="unfinished"></translation>
+        <translation>Rondas por longitud de borrador</translation>
     </message>
     <message>
         <source>Draft, ms a round</source>
-        <translation type="unfinished"></translation>
+        <translation>Borrador, ms por ronda</translation>
     </message>
     <message>
         <source>Verify, ms a round</source>
-        <translation type="unfinished"></translation>
+        <translation>Verificación, ms por ronda</translation>
     </message>
     <message>
         <source>Drafter</source>
-        <translation type="unfinished"></translation>
+        <translation>Borrador de</translation>
     </message>
     <message>
         <source>K</source>
-        <translation type="unfinished"></translation>
+        <translation>K</translation>
     </message>
     <message>
         <source>Rule</source>
-        <translation type="unfinished"></translation>
+        <translation>Regla</translation>
     </message>
     <message>
         <source>Mode</source>
-        <translation type="unfinished"></translation>
+        <translation>Modo</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <translation>Respuesta</translation>
+    </message>
+    <message>
+        <source>Figures</source>
+        <translation>Cifras</translation>
+    </message>
+    <message>
+        <source>Drafts</source>
+        <translation>Borradores</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>Ajustes</translation>
+    </message>
+    <message>
+        <source>Model and machine</source>
+        <translation>Modelo y máquina</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelo</translation>
+    </message>
+    <message>
+        <source>Begun</source>
+        <translation>Empezada</translation>
+    </message>
+    <message>
+        <source>interrupted</source>
+        <translation>interrumpida</translation>
+    </message>
+    <message>
+        <source>Went on</source>
+        <translation>Continuada</translation>
+    </message>
+    <message>
+        <source>{count} times</source>
+        <translation>{count} veces</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>Nota</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>Velocidad</translation>
+    </message>
+    <message>
+        <source>{rate:.1f} tok/s</source>
+        <translation>{rate:.1f} tok/s</translation>
+    </message>
+    <message>
+        <source>Without speculation</source>
+        <translation>Sin especulación</translation>
+    </message>
+    <message>
+        <source>about {rate:.1f} tok/s</source>
+        <translation>unos {rate:.1f} tok/s</translation>
+    </message>
+    <message>
+        <source>First token after</source>
+        <translation>Primer token tras</translation>
+    </message>
+    <message>
+        <source>Whole time</source>
+        <translation>Tiempo total</translation>
+    </message>
+    <message>
+        <source>{count}, {reused} of them still known</source>
+        <translation>{count}, {reused} de ellos aún conocidos</translation>
+    </message>
+    <message>
+        <source>Tokens read</source>
+        <translation>Tokens leídos</translation>
+    </message>
+    <message>
+        <source>Reading took</source>
+        <translation>Lectura</translation>
+    </message>
+    <message>
+        <source>{percent:.1f} %, {accepted} of {tested} tested, {drafted} drafted</source>
+        <translation>{percent:.1f} %, {accepted} de {tested} comprobados, {drafted} propuestos</translation>
+    </message>
+    <message>
+        <source>Rounds by K</source>
+        <translation>Rondas por K</translation>
+    </message>
+    <message>
+        <source>Draft a round</source>
+        <translation>Borrador por ronda</translation>
+    </message>
+    <message>
+        <source>{ms:.1f} ms</source>
+        <translation>{ms:.1f} ms</translation>
+    </message>
+    <message>
+        <source>Check a round</source>
+        <translation>Comprobación por ronda</translation>
+    </message>
+    <message>
+        <source>{seed}, fixed</source>
+        <translation>{seed}, fija</translation>
+    </message>
+    <message>
+        <source>{seed}, drawn</source>
+        <translation>{seed}, al azar</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>Penalización por repetición</translation>
+    </message>
+    <message>
+        <source>Presence penalty</source>
+        <translation>Penalización por presencia</translation>
+    </message>
+    <message>
+        <source>Frequency penalty</source>
+        <translation>Penalización por frecuencia</translation>
+    </message>
+    <message>
+        <source>Shortest reply, in tokens</source>
+        <translation>Respuesta más corta, en tokens</translation>
+    </message>
+    <message>
+        <source>Longest reply, in tokens</source>
+        <translation>Respuesta más larga, en tokens</translation>
+    </message>
+    <message>
+        <source>End at</source>
+        <translation>Termina en</translation>
+    </message>
+    <message>
+        <source>Changed odds</source>
+        <translation>Probabilidades cambiadas</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>Pensamiento</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>Instrucciones del sistema</translation>
+    </message>
+    <message>
+        <source>{drafter}: levels of {levels:.1f} bits, {packed:.1f} packed, {resident:.1f} in memory</source>
+        <translation>{drafter}: niveles de {levels:.1f} bits, {packed:.1f} empaquetado, {resident:.1f} en memoria</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>Especulación</translation>
+    </message>
+    <message>
+        <source>Width</source>
+        <translation>Anchura</translation>
     </message>
     <message>
         <source>Device</source>
-        <translation type="unfinished"></translation>
+        <translation>Dispositivo</translation>
     </message>
     <message>
         <source>Identity</source>
-        <translation type="unfinished"></translation>
+        <translation>Identidad</translation>
     </message>
     <message>
         <source>Versions</source>
-        <translation type="unfinished"></translation>
+        <translation>Versiones</translation>
+    </message>
+    <message>
+        <source>{seconds:.2f} s</source>
+        <translation>{seconds:.2f} s</translation>
     </message>
     <message>
         <source>{count}, of these {reused} still in the cache</source>
-        <translation type="unfinished"></translation>
+        <translation>{count}, de ellos {reused} aún en la caché</translation>
     </message>
 </context>
 <context>
@@ -2230,6 +2441,10 @@
         <translation>Convirtiendo el modelo inicial, solo esta vez (unos 20 segundos)</translation>
     </message>
     <message>
+        <source>Searching the hub for {words}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Asking for the files of {model}</source>
         <translation>Pidiendo los archivos de {model}</translation>
     </message>
@@ -2264,6 +2479,14 @@
     <message>
         <source>Waiting for another Borrador that is importing {model}</source>
         <translation>Esperando a otro Borrador que está importando {model}</translation>
+    </message>
+    <message>
+        <source>Moving {file}</source>
+        <translation>Moviendo {file}</translation>
+    </message>
+    <message>
+        <source>The file names a way of splitting text ({rule}) that is not known here, so its tokens may differ from the original&apos;s; where you can, use a copy with safetensors.</source>
+        <translation>El archivo nombra una forma de dividir el texto ({rule}) que aquí no se conoce, así que sus tokens pueden diferir de los del original; si puedes, usa una copia con safetensors.</translation>
     </message>
     <message>
         <source>The line broke; trying again in {seconds} s</source>
@@ -2472,6 +2695,10 @@
     <message>
         <source>{model} is not installed; choose one of the list.</source>
         <translation>{model} no está instalado; elige uno de la lista.</translation>
+    </message>
+    <message>
+        <source>{model} is also used by others, in {folder}; confirm to remove it from there as well ({size_mb:.0f} MB).</source>
+        <translation>{model} también lo usan otros, en {folder}; confirma para quitarlo también de allí ({size_mb:.0f} MB).</translation>
     </message>
     <message>
         <source>{model} means several models; choose one of {choices}.</source>
