@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from desktop.transcript.formats import Formats
 
 SCHEME = "borrador"
+SHORTEST = 0.05
+"""Less time than this is not worth saying, in seconds."""
 GAP = "    "
 translate = QCoreApplication.translate
 
@@ -92,7 +94,7 @@ def thinking_words(reply: Reply, *, is_unfolded: bool) -> str:
     if reply.thought.is_open and not reply.is_over:
         words = translate("actions", "Thinking")
         words += "" if seconds is None else f" · {filled('{seconds:.0f} s', seconds=seconds)}"
-    elif seconds is None:
+    elif seconds is None or seconds < SHORTEST:
         words = translate("actions", "Thought")
     elif seconds < 10:
         words = filled(translate("actions", "Thought for {seconds:.1f} s"), seconds=seconds)

@@ -36,6 +36,8 @@ CONTINUES = QTextFormat.Property.UserProperty + 3
 """Block property: the block goes on with the paragraph before it; what stood between them, a space or nothing."""
 SILENT = QTextFormat.Property.UserProperty + 4
 """Block property: the window's own words, which are not copied with the text around them."""
+LINE_HEIGHT = 135.0
+"""In percent of the font's own."""
 INDENT = 22.0
 PADDING = 14.0
 
@@ -132,7 +134,7 @@ class Formats:
     def paragraph(self, top: float = 0, bottom: float = 0) -> QTextBlockFormat:
         """A paragraph of the page."""
         block = QTextBlockFormat()
-        block.setLineHeight(135.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+        block.setLineHeight(LINE_HEIGHT, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
         block.setTopMargin(top)
         block.setBottomMargin(bottom)
         return block
@@ -151,6 +153,15 @@ class Formats:
         if ground == Ground.CODE:
             block.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         return block
+
+    def empty_line(self, look: QTextBlockFormat) -> QTextBlockFormat:
+        """``look`` for a line of code without a letter, as high as the others: another font may fill in for it."""
+        font = QFont(self.font)
+        font.setFamilies(self.fixed)
+        font.setPixelSize(round(13.5 * self._scale))
+        height = LINE_HEIGHT * QFontMetricsF(font).height() / 100
+        look.setLineHeight(height, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        return look
 
     def own_words(self, top: float = 0, bottom: float = 0) -> QTextBlockFormat:
         """A paragraph of the window's own words."""

@@ -22,6 +22,8 @@ LONGEST = 2_000
 MOST_KEPT = 2_000
 UNIT = 100
 """The size in which formulas are drawn, before they are scaled."""
+AIR = 8
+"""So much of it is left free around a formula."""
 INK = "#010203"
 """The colour in which they are drawn; it is replaced by that of the text."""
 _FIRST_TAG = re.compile(r"<svg[^>]*>")
@@ -43,7 +45,10 @@ def draw(tex: str, *, is_display: bool) -> Drawing | None:
     """The drawing of a formula; None for what cannot be drawn."""
     if len(tex) > LONGEST:
         return None
+    from ziamath.config import config
     from ziamath.zmath import Latex
+
+    config.svg2 = False  # Qt paints no symbols
 
     try:
         style = None if is_display else "textstyle"
@@ -56,9 +61,12 @@ def draw(tex: str, *, is_display: bool) -> Drawing | None:
     box = _VIEW_BOX.search(tag[0]) if tag else None
     if box is None or "<image" in svg or _UNKNOWN.search(known):
         return None
-    _x, top, width, height = (float(value) for value in box.groups())
+    left, top, width, height = (float(value) for value in box.groups())
     if not (0 < width < 100 * UNIT and 0 < height < 100 * UNIT):
         return None
+    # The box is that of the letters' lines; some strokes reach beyond it, and what lies outside is not painted.
+    left, top, width, height = left - AIR, top - AIR, width + 2 * AIR, height + 2 * AIR
+    svg = svg.replace(box[0], f'viewBox="{left} {top} {width} {height}"', 1)
     return Drawing(svg, width / UNIT, -top / UNIT, (height + top) / UNIT)
 
 

@@ -20,6 +20,8 @@ from PySide6.QtGui import (
     QTextFormat,
 )
 
+from desktop.reply import in_halves
+
 if TYPE_CHECKING:
     from PySide6.QtCore import QRect
     from PySide6.QtGui import QPainter, QTextDocument
@@ -34,7 +36,9 @@ SOURCE = QTextFormat.Property.UserProperty + 11
 TEX = QTextFormat.Property.UserProperty + 12
 """The formula; nothing for a mark that would not be seen."""
 IS_DISPLAY = QTextFormat.Property.UserProperty + 13
-SIDE = 1.5
+MEASURED = QTextFormat.Property.UserProperty + 14
+"""Counts how often the character was measured: the layout does so again only when its format changes."""
+SIDE = 0.5
 """Air on either side, in pixels."""
 
 
@@ -62,24 +66,33 @@ class Painter(QPyTextObject):
         super().__init__(document)
         self._document = document
         self._formulas = formulas
-        self._waiting: dict[tuple[str, bool], list[QTextCursor]] = {}
+        self._measured = 0
         self.formats = formats
         self.width = 700.0
 
-    def take_waiting(self, tex: str, is_display: bool) -> list[int]:
-        """Positions whose size was not known while this formula was being drawn."""
-        return sorted({cursor.position() for cursor in self._waiting.pop((tex, is_display), ())})
+    def measure_again(self, formulas: set[tuple[str, bool]] | None = None) -> None:
+        """Give room anew to formulas that have been drawn, or that the column has another width for: None is all."""
+        self._measured += 1
+        measured = QTextCharFormat()
+        measured.setProperty(MEASURED, self._measured)
+        text = in_halves(self._document.toRawText())
+        cursor = QTextCursor(self._document)
+        at = text.find(OBJECT)
+        while at >= 0:
+            cursor.setPosition(at)
+            cursor.setPosition(at + 1, QTextCursor.MoveMode.KeepAnchor)
+            look = cursor.charFormat()
+            if look.objectType() == KIND and (formulas is None or _key(look) in formulas):
+                cursor.mergeCharFormat(measured)
+            at = text.find(OBJECT, at + 1)
 
     def intrinsicSize(self, document: QTextDocument, position: int, format: QTextFormat) -> QSizeF:
         look = format.toCharFormat()
         above, below, width = self._measures(look)
-        if width < 0:
-            cursor = QTextCursor(self._document)
-            cursor.setPosition(position)
-            self._waiting.setdefault(_key(look), []).append(cursor)
+        if width <= 0:
             return self._source_box(look).size()
         half_x = QFontMetrics(look.font()).xHeight() / 2
-        return QSizeF(width, max(2 * above - half_x, 2 * below + half_x)) if width else self._source_box(look).size()
+        return QSizeF(width, max(2 * above - half_x, 2 * below + half_x))
 
     def drawObject(
         self, painter: QPainter, rect: QRectF | QRect, document: QTextDocument, position: int, format: QTextFormat

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QMimeData, Qt, QUrl, Signal
+from PySide6.QtCore import QByteArray, QMimeData, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QTextBrowser, QTextEdit, QToolButton, QWidget
 
@@ -41,6 +41,8 @@ COLUMN = 760
 """Width of the text column, in pixels."""
 MARGIN = 16
 NEAR_END = 3
+SOON_MS = 40
+"""Formulas that were drawn within so long are laid out again together."""
 SHOWN_CHARACTERS = 16_000
 """Of a longer chat only the newest turns are laid out at first: about so many characters."""
 AT_ONCE = 3_000
@@ -84,6 +86,12 @@ class Transcript(QTextBrowser):
         self._formulas.drawn.connect(self._on_drawn)
         self._painter = Painter(self.document(), self._formulas, self._formats)
         self.document().documentLayout().registerHandler(KIND, self._painter)
+        self._drawn: set[tuple[str, bool]] = set()
+        self._is_other_width = False
+        self._resizing = QTimer(self)
+        self._resizing.setSingleShot(True)
+        self._resizing.setInterval(SOON_MS)
+        self._resizing.timeout.connect(self._resize_formulas)
         self._sheet = Sheet(self.document(), self._formats)
         self._turns: list[Turn] = []
         self._growing: list[Passage] = []
@@ -392,8 +400,12 @@ class Transcript(QTextBrowser):
             look.setRightMargin(right)
             look.setTopMargin(MARGIN)
             look.setBottomMargin(MARGIN)
-            self._painter.width = max(80.0, self.viewport().width() - left - right - 48)
             frame.setFrameFormat(look)
+        width = max(80.0, self.viewport().width() - left - right - 48)
+        if width != self._painter.width:
+            self._painter.width = width
+            self._is_other_width = True
+            self._resizing.start()
 
     def _on_scrolled(self, value: int) -> None:
         bar = self.verticalScrollBar()
@@ -408,12 +420,16 @@ class Transcript(QTextBrowser):
             self.verticalScrollBar().setValue(high)
 
     def _on_drawn(self, tex: str, is_display: bool) -> None:
-        """The size of a formula is known: what was laid out without it is laid out again."""
-        positions = self._painter.take_waiting(tex, is_display)
-        if positions:
-            with EditWithin(self):
-                for position in positions:
-                    self.document().markContentsDirty(position, 1)
+        self._drawn.add((tex, is_display))
+        if not self._resizing.isActive():
+            self._resizing.start()
+
+    def _resize_formulas(self) -> None:
+        """Formulas were drawn, or the column has another width: they get the room they need now."""
+        with EditWithin(self):
+            self._painter.measure_again(None if self._is_other_width else self._drawn)
+        self._drawn.clear()
+        self._is_other_width = False
 
     def _on_link(self, url: QUrl) -> None:
         if url.scheme() != SCHEME:

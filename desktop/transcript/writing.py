@@ -116,6 +116,8 @@ def _write_code(cursor: QTextCursor, block: Block, formats: Formats, stretch: St
         look.setBottomMargin(16)
     if block.joins:
         look.setProperty(CONTINUES, True)
+    if not block.runs[0].text:
+        look = formats.empty_line(look)
     begin_block(cursor, look, formats.run(replace(block.runs[0], mark=False), block))
     _write_runs(cursor, block.runs, block, formats, stretch)
     if cursor.block().length() == 1:
