@@ -54,6 +54,7 @@ def read_arguments(argv: Sequence[str] | None) -> tuple[ModelChoice, Speculation
     parser.add_argument("--version", action="version", version=f"Borrador {version('borrador')}")
     parser.add_argument("--model", default="starter", help="starter, a folder, or owner/name[@revision]")
     parser.add_argument("--drafter", default="twin", help=" or ".join(DRAFTERS))
+    parser.add_argument("--draft-model", default="", help="a smaller model of the same tokenizer, for small-model")
     parser.add_argument(
         "--k", default="auto", help=f"auto, or how many tokens are drafted in a round (0 to {LARGEST_K})"
     )
@@ -65,7 +66,7 @@ def read_arguments(argv: Sequence[str] | None) -> tuple[ModelChoice, Speculation
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
     given = parser.parse_args(argv)
     exact = True if given.exact else False if given.fast else None
-    choice = ModelChoice(given.model, given.drafter, given.dtype, given.device, given.context, exact)
+    choice = ModelChoice(given.model, given.drafter, given.dtype, given.device, given.context, exact, given.draft_model)
     return choice, Speculation(on=given.drafter != "none", k=_draft_length(given.k))
 
 

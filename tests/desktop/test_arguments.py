@@ -22,6 +22,8 @@ def test_everything_given() -> None:
     assert choice == ModelChoice("owner/name@main", "none", "float32", "cpu", 512, exact=False)
     assert speculation == Speculation(on=False, k=3)
     assert read_arguments(["--exact"])[0].exact is True
+    choice = read_arguments("--drafter small-model --draft-model owner/small".split())[0]
+    assert choice == ModelChoice(drafter="small-model", draft_model="owner/small")
 
 
 @pytest.mark.parametrize(
