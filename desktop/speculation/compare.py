@@ -25,7 +25,7 @@ from desktop.speculation.compare_column import TURNS, Column
 from desktop.speculation.compare_result import Result
 from desktop.speculation.compare_setup import Setup
 from desktop.speculation.compare_words import kind_label, setting_label
-from desktop.speculation.side_by_side import SideBySide
+from desktop.speculation.side_by_side import SideBySide, in_order
 from inference.bench.comparison import Compared, ComparePhase, RunBegan, RunEnded, RunGrew
 from inference.bench.record import read
 from inference.messages import Notice, Problem
@@ -222,6 +222,8 @@ class Compare(QWidget):
 
     def _show_plan(self, plan: Plan) -> None:
         self.columns.show_parts([Column(setting, self._roles, self) for setting in plan.settings])
+        texts = [part.text for part in self.columns.parts if isinstance(part, Column)]
+        in_order(self.setup.run, self.stop, self.prompts, self.rounds, *texts, *self.result.controls)
         self.prompts.clear()
         for at, prompt in enumerate(plan.prompts):
             kind = kind_label(prompt.group)

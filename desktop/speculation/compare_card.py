@@ -87,6 +87,11 @@ class Card(QFrame):
             recipe=self._recipe,
         )
 
+    @property
+    def parts(self) -> tuple[QWidget, ...]:
+        """What can be used on the card, in order."""
+        return self.drafter, self.length, self.rule, self.mode, self.remove
+
     def show_setting(self, setting: Setting) -> None:
         """Set the card; what is not offered stays as it is."""
         for box, value in (

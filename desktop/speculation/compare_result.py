@@ -64,6 +64,11 @@ class Result(QWidget):
         self._whole.addLayout(buttons)
 
     @property
+    def controls(self) -> tuple[QWidget, ...]:
+        """What can be used here, in order."""
+        return self.table, self.copy, self.save
+
+    @property
     def plots(self) -> Plots:
         """The drawings; they are made when first wanted."""
         if self._plots is None:

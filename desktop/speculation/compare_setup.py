@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from desktop.plain_text import cleaned
 from desktop.sentences import filled
 from desktop.speculation.compare_card import Card
-from desktop.speculation.side_by_side import SideBySide
+from desktop.speculation.side_by_side import SideBySide, in_order
 from inference.bench.comparison import FEWEST, MOST, MOST_REPEATS, ModeName, Plan, Setting
 from inference.bench.kinds import KINDS
 from inference.bench.prompts import Prompt, read_prompts
@@ -209,6 +209,11 @@ class Setup(QWidget):
         self.add.setEnabled(len(self._cards) < MOST)
         for card in self._cards:
             card.remove.setVisible(len(self._cards) > FEWEST)
+        in_order(
+            self.source, self.prompt,
+            *(part for card in self._cards for part in card.parts),
+            self.repeats, self.tokens, self.temperature, self.seed, self.add, self.run,
+        )  # fmt: skip
 
     def _typed(self) -> str:
         return cleaned(self.prompt.toPlainText()).strip()

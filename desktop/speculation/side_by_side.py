@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -10,6 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from PySide6.QtGui import QResizeEvent
+
+
+def in_order(*parts: QWidget) -> None:
+    """Let the Tab key go through ``parts`` in this order."""
+    for one, next_one in pairwise(parts):
+        QWidget.setTabOrder(one, next_one)
 
 
 class SideBySide(QWidget):

@@ -64,9 +64,12 @@ def stage(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeStage]:
     stages: list[Stage] = []
 
     def make(
-        script: Script | None = None, speculation: Speculation | None = None, size: tuple[int, int] = (1180, 780)
+        script: Script | None = None,
+        speculation: Speculation | None = None,
+        size: tuple[int, int] = (1180, 780),
+        session: FakeSession | None = None,
     ) -> Stage:
-        session = FakeSession(script)
+        session = session or FakeSession(script)
         worker = Worker(lambda: session)
         settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
         store = Store(tmp_path / "data")
