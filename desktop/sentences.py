@@ -29,6 +29,22 @@ _MARKED = {
     ),
     "starter.unpacking": QT_TRANSLATE_NOOP("sentences", "Unpacking the starter model"),
     "starter.converting": QT_TRANSLATE_NOOP("sentences", "Converting the starter model, once (about 20 seconds)"),
+    "fit.gpu": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Takes about {needed_gb:.1f} of the {free_gb:.1f} GB that are free on the GPU",
+    ),
+    "fit.gpu_lacks": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Needs about {needed_gb:.1f} GB; the GPU has {free_gb:.1f} GB free",
+    ),
+    "fit.ram": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Takes about {needed_gb:.1f} of the {free_gb:.1f} GB of memory that are free",
+    ),
+    "fit.ram_lacks": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free",
+    ),
     "download.searching": QT_TRANSLATE_NOOP("sentences", "Searching the hub for {words}"),
     "download.listing": QT_TRANSLATE_NOOP("sentences", "Asking for the files of {model}"),
     "download.progress": QT_TRANSLATE_NOOP(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inference.messages import Notice, sentence
+from inference.messages import Notice, Problem, sentence
 
 if TYPE_CHECKING:
     import argparse
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from inference.models.job import Event, Step
     from inference.models.library import Entry
+    from inference.models.starter import Progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,15 +75,10 @@ def megabytes(size: int | None) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
 
 
-def _job(*arguments: str) -> Event:
-    """Run a job of the library to its end."""
+def _add(options: argparse.Namespace) -> int:
     from inference.models import job
 
-    return finished(job.finish(list(arguments), threading.Event()))
-
-
-def _add(options: argparse.Namespace) -> int:
-    done = _job("convert", options.path)
+    done = finished(job.finish(["convert", options.path], threading.Event()))
     for note in done["notes"]:
         print(note["text"], file=sys.stderr)
     _say("terminal.added", model=done["model"]["name"], folder=done["folder"])
@@ -90,18 +87,17 @@ def _add(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     """All of them are looked at; 1 when one is not what it should be."""
-    from inference.messages import Problem
-    from inference.models import library
+    from inference.models import library, removal
 
     status = 0
-    for model in options.model or [entry.model for entry in library.installed()]:
+    for entry in map(library.find, options.model) if options.model else library.installed():
         try:
-            by = _job("verify", model)["by"]
+            by = removal.verify(entry, _progress())
         except Problem as problem:
             print(problem, file=sys.stderr)
             status = 1
         else:
-            _say(f"terminal.verified_{by}", model=model)
+            _say(f"terminal.verified_{by}", model=entry.model)
     return status
 
 
@@ -119,21 +115,41 @@ def _remove(options: argparse.Namespace) -> int:
 
 
 def _trust(options: argparse.Namespace) -> int:
-    found = _job("trust", options.model, *(["--yes"] if options.yes else []))
-    if found["repository"] is None:
+    from inference.models import library, safety
+
+    given = Path(options.model).expanduser()
+    code = safety.needed(given.resolve() if given.is_dir() else library.find(options.model).folder)
+    if code is None:
         _say("terminal.no_code", model=options.model)
         return 0
-    files = ", ".join(found["files"])
-    _say("terminal.code", model=options.model, repository=found["repository"], revision=found["revision"], files=files)
+    files = ", ".join(code.files)
+    _say("terminal.code", model=options.model, repository=code.repository, revision=code.revision, files=files)
     if options.yes:
+        safety.allow(code)
         _say("terminal.allowed", model=options.model)
     return 0
 
 
 def _move(options: argparse.Namespace) -> int:
-    done = _job("move", options.folder)
-    _say("terminal.moved", folder=done["folder"], size=megabytes(done["moved"]))
+    from inference.models import removal
+
+    target = Path(options.folder).expanduser().absolute()
+    moved = removal.move(target, _progress())
+    _say("terminal.moved", folder=str(target), size=megabytes(moved))
     return 0
+
+
+def _progress() -> Progress:
+    """Tells each step once on standard error."""
+    said = Notice("")
+
+    def progress(notice: Notice, _: float | None) -> None:
+        nonlocal said
+        if notice != said:
+            print(sentence(notice), file=sys.stderr)
+        said = notice
+
+    return progress
 
 
 def _say(id: str, **values: str) -> None:

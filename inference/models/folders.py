@@ -35,6 +35,14 @@ def models_folder() -> Path:
         return data_folder() / "models"
 
 
+def require_models_folder() -> Path:
+    """The models folder, made if it is the program's own; a Problem when it was moved and its disk is not there."""
+    folder = models_folder()
+    if folder != data_folder() / "models" and not folder.is_dir():
+        raise Problem("error.no_models_folder", folder=str(folder))
+    return writable(folder)
+
+
 def tuning_file() -> Path:
     """What was measured on this machine and can be measured again; not created here."""
     return platformdirs.user_cache_path("borrador", appauthor=False) / "tuning.json"

@@ -61,9 +61,17 @@ def _search(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]
 
 
 def _tested(_: argparse.Namespace, __: Progress) -> dict[str, Any]:
-    from inference.models import tested
+    """The own list with how each model fits this machine, and the one that is recommended for it."""
+    from inference.models import reckoning, tested
 
-    return {"models": [tested.as_json(one) for one in tested.models()]}
+    there = reckoning.memory()
+    gigabytes = there.whole / 2**30
+    best = tested.recommended(gigabytes if there.kind == "gpu" else None, gigabytes)
+    return {
+        "models": [{**tested.as_json(one), "fit": reckoning.fit(one, there)} for one in tested.models()],
+        "recommended": best.repository,
+        "room": reckoning.room(there),
+    }
 
 
 def _discard(arguments: argparse.Namespace, _: Progress) -> dict[str, Any]:

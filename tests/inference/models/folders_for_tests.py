@@ -75,7 +75,8 @@ def change_header(path: Path, change: Any) -> None:
 
 def small_gguf(
     path: Path, kind: str = "Q8_0", *, layers: int = 2, hidden: int = 64, vocabulary: int = 264,
-    architecture: str = "llama", context: int = 512, seed: int = 0, feed_forward: int = 128, **values: Any,
+    architecture: str = "llama", context: int = 512, seed: int = 0, feed_forward: int = 128,
+    extra: dict[str, Any] | None = None, **values: Any,
 ) -> Path:
     """A tiny llama as a GGUF file whose matrices are of one kind; norms and embeddings in F32."""
     import gguf
@@ -146,6 +147,8 @@ def small_gguf(
         add(prefix + "ffn_down.weight", hidden, feed_forward)
     ones("output_norm.weight", hidden)
     add("output.weight", vocabulary, hidden)
+    for name, numbers in (extra or {}).items():
+        writer.add_tensor(name, numbers)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

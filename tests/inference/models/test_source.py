@@ -137,7 +137,7 @@ def test_E07_an_adapter(folder: Path, find: Find) -> None:
 def test_E07_a_folder_of_gguf_and_a_gguf_file(home: Path, find: Find) -> None:
     (home / "tiny.Q4_0.gguf").write_bytes(b"GGUF")
     refused(find, home, "error.gguf")
-    refused(find, home / "tiny.Q4_0.gguf", "error.gguf")
+    refused(find, home / "tiny.Q4_0.gguf", "error.gguf_damaged")
 
 
 def test_no_tokenizer(folder: Path, find: Find) -> None:
