@@ -166,7 +166,7 @@ class Conversation:
         how = self.settings or usual or ChatSettings()
         system = self.system if len(self.system) <= LONGEST_NOTED else self.system[:LONGEST_NOTED] + "…"
         last.reply.manner = Manner(how.sampling, how.max_new_tokens, speculation, how.stop, how.thinking, system)
-        return Request(last.reply.turn, tuple(messages), how.sampling, how.max_new_tokens, how.stop)
+        return Request(last.reply.turn, tuple(messages), how.sampling, how.max_new_tokens, how.stop, how.thinking)
 
     def record(self, event: Event) -> bool:
         """Take in an event of a reply; False for one that belongs to a reply that is no longer awaited."""

@@ -12,10 +12,13 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 
 from desktop.body import Body
 from desktop.chat import Chat
+from desktop.desk import Desk
 from desktop.header import Header
 from desktop.history.history import History
+from desktop.jobs import Jobs
 from desktop.live import Live
 from desktop.model_menu import ModelMenu
+from desktop.models.shelf import Shelf
 from desktop.page import Page, stacked
 from desktop.pages import Pages
 from desktop.palette import style_sheet
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from desktop.conversation import Turn
     from desktop.notice_bar import NoticeBar
     from desktop.palette import Palette
+    from desktop.settings.chat_settings import ChatSettings
     from desktop.store import Store
     from desktop.transcript.view import Transcript
     from desktop.worker import Worker
@@ -74,6 +78,7 @@ class MainWindow(QMainWindow):
         self.composer.setFocus()
         self.history.begin()
         self.commands.begin()
+        self.desk.arrive()
 
     # Its parts
 
@@ -156,6 +161,7 @@ class MainWindow(QMainWindow):
             except Unavailable as reason:
                 self.notice.tell(reason.trouble)
                 return
+            self.desk.arrive()
         turn = self.chat.conversation.show_message(message) if message is not None else None
         self._show_conversation(turn)
         if self.body.is_side_sheet:
@@ -172,6 +178,7 @@ class MainWindow(QMainWindow):
         self.pages.go_back()
         self._leave()
         self.chat.clear()
+        self.desk.arrive()
         self._show_conversation()
         self.composer.setFocus()
 
@@ -203,10 +210,11 @@ class MainWindow(QMainWindow):
         """Other colours, everywhere."""
         self._roles = palette
         self.setStyleSheet(style_sheet(palette, self._preferences.scale))
-        for part in (self.header, self.panel, self.notice):
+        for part in (self.header, self.panel, self.notice, self.composer):
             part.apply_palette(palette)
         self.sidebar.apply_look(palette, self._preferences.scale)
         self.comparing.apply_palette(palette)
+        self.shelf.apply_palette(palette)
         self.transcript.apply_look(palette, self._preferences.scale, self.chat.conversation.turns)
 
     # What the user does
@@ -216,12 +224,14 @@ class MainWindow(QMainWindow):
         self.panel.show_reply(turn.reply)
         speculation = replace(self.header.speculation, rule=self._preferences.rule)
         self.chat.write(speculation, self._preferences.usual)
+        self.desk.keep()
         self.sidebar.show_open(self.chat.conversation.id)
 
     def _leave(self) -> None:
         """What is being shown or edited of this chat ends."""
         self.live.flush.stop()
         self.composer.end_editing()
+        self.desk.keep()
 
     def _show_conversation(self, turn: Turn | None = None) -> None:
         """Show the chat as it is now, at a turn if one is given."""
@@ -245,6 +255,7 @@ class MainWindow(QMainWindow):
         if chat == self.chat.conversation.id:
             self._leave()
             self.chat.forget(chat)
+            self.desk.arrive()
             self._show_conversation()
         else:
             self.chat.forget(chat)
@@ -283,7 +294,7 @@ class MainWindow(QMainWindow):
         self.composer.setFocus()
 
     def _show_settings(self) -> None:
-        dialog = SettingsDialog(self._preferences, self._settings, self)
+        dialog = SettingsDialog(self._preferences, self._settings, self, thinking=self.desk.thinking)
         dialog.accepted.connect(lambda: self._on_preferences(dialog.chosen()))
         dialog.open()
 
@@ -293,6 +304,9 @@ class MainWindow(QMainWindow):
         stored.write(self._settings, preferences)
         if is_other_size:
             self.apply_palette(self._roles)
+
+    def _on_made_usual(self, usual: ChatSettings) -> None:
+        self._on_preferences(replace(self._preferences, usual=usual))
 
     # Construction
 
@@ -307,6 +321,7 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(self.history, self._roles, self)
         self.commands = Commands(self.history, self.sidebar, self.notice, self)
         self.versions = Versions(self.chat, self.history, self.transcript, self.composer, self)
+        self.desk = Desk(self.chat, self.history, self.page, self._settings, lambda: self._preferences.usual, self)
         self.body = Body(self)
         self.body.hold(self.sidebar, self.page, self.panel)
         self.body.want_side(str(self._settings.value("chats_shown", True)).lower() != "false")
@@ -318,6 +333,9 @@ class MainWindow(QMainWindow):
             lambda: replace(self.header.speculation, rule=self._preferences.rule),
             self.panel, self.transcript, self,
         )  # fmt: skip
+        self.shelf = Shelf(
+            Jobs(self), self.pages, self.chat, self.header, self.menu, self.page, self._settings, self._roles, self
+        )
         stacked(whole, (self.header, self.pages, self.status_bar)).setStretch(1, 1)
         self.setCentralWidget(whole)
         self.setMinimumSize(420, 360)
@@ -330,10 +348,12 @@ class MainWindow(QMainWindow):
         self.page.welcome.chosen.connect(self._on_suggestion)
         self.composer.submitted.connect(self.ask)
         self.composer.stop_wanted.connect(self.stop)
+        self.desk.made_usual.connect(self._on_made_usual)
         self.page.loading.retry_wanted.connect(lambda: self.load(self.menu.choice))
         self.page.loading.folder_wanted.connect(self.menu.ask_for_folder)
         self.transcript.again_requested.connect(self.again)
         self.transcript.continue_requested.connect(self.go_on)
+        self.comparing.seed_kept.connect(self.desk.fix_seed)
         self.versions.changed.connect(self._show_conversation_here)
         self.versions.branched.connect(self._on_branched)
         self.history.told.connect(self.notice.tell)
@@ -354,6 +374,8 @@ class MainWindow(QMainWindow):
             ("Ctrl+N", self.new_chat),
             ("Ctrl+R", self.again),
             ("Ctrl+,", self._show_settings),
+            ("Ctrl+.", self.desk.show_settings),
+            ("Ctrl+O", self.desk.ask_for_files),
             ("Ctrl+Q", self.close),
             ("Esc", self._on_escape),
         ):
@@ -375,6 +397,7 @@ class MainWindow(QMainWindow):
         if not self._is_closed:
             self._is_closed = True
             self.live.flush.stop()
+            self.desk.close()
             self._worker.close()
             self.commands.end(self.chat.open_conversations)
             self.closed.emit()

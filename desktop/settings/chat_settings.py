@@ -17,7 +17,7 @@ MOST_STOPS = 32
 class ChatSettings:
     """How tokens are chosen, the longest reply in tokens, the texts that end a reply, and how far the model thinks.
 
-    ``thinking`` is a level that the model's template knows, or empty for the template's own way.
+    ``thinking`` is one of THINKING in the engine's settings, empty for the template's own way.
     """
 
     sampling: Sampling = field(default_factory=Sampling)
@@ -25,8 +25,14 @@ class ChatSettings:
     stop: tuple[str, ...] = ()
     thinking: str = ""
 
+    def with_seed(self, seed: int | None) -> ChatSettings:
+        """The same with another seed."""
+        return replace(self, sampling=replace(self.sampling, seed=seed))
+
     def __post_init__(self) -> None:
-        Request(0, (), self.sampling, self.max_new_tokens, self.stop)  # raises Problem for what cannot be
+        Request(
+            0, (), self.sampling, self.max_new_tokens, self.stop, self.thinking
+        )  # raises Problem
 
 
 def as_object(settings: ChatSettings) -> dict[str, Any]:

@@ -41,6 +41,8 @@ class SettingsDialog(QDialog):
         self.text_size.setRange(SMALLEST_TEXT, LARGEST_TEXT)
         self.text_size.setSingleStep(10)
         self.text_size.setSuffix(" %")
+        self.text_size.setObjectName("number")
+        self.text_size.setFixedWidth(120)
         self.text_size.setValue(preferences.text_size)
         self.rule = QComboBox(self)
         self.rule.addItem(self.tr("the same text as without"), "coupled")

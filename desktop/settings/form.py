@@ -29,9 +29,14 @@ from inference.settings import Sampling
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from PySide6.QtGui import QWheelEvent
+
     from inference.events import Problem
 
 LARGEST_WHOLE = 1_000_000
+NUMBERS = 120
+NAMES = 180
+"""Width of the names, so that the fields of both parts stand below one another."""
 
 
 class Form(QWidget):
@@ -155,20 +160,25 @@ class Form(QWidget):
         self.changed.emit()
 
     def _decimal(self, low: float, high: float, hint: str) -> QDoubleSpinBox:
-        box = QDoubleSpinBox(self)
+        box = _Decimal(self)
         box.setRange(low, high)
         box.setSingleStep(0.05)
         box.setDecimals(2)
-        box.setToolTip(hint)
+        self._dress(box, hint)
         box.valueChanged.connect(self._on_changed)
         return box
 
     def _whole(self, low: int, hint: str = "") -> QSpinBox:
-        box = QSpinBox(self)
+        box = _Whole(self)
         box.setRange(low, LARGEST_WHOLE)
-        box.setToolTip(hint)
+        self._dress(box, hint)
         box.valueChanged.connect(self._on_changed)
         return box
+
+    def _dress(self, box: QSpinBox | QDoubleSpinBox, hint: str) -> None:
+        box.setObjectName("number")
+        box.setFixedWidth(NUMBERS)
+        box.setToolTip(hint)
 
     def _lines(self, hint: str) -> QPlainTextEdit:
         field = QPlainTextEdit(self)
@@ -197,7 +207,10 @@ class Form(QWidget):
             (far, self.tr("Change the odds of"), self.logit_bias),
         ):
             field.setAccessibleName(name)
-            rows.addRow(name, field)
+            label = QLabel(name, self)
+            label.setBuddy(field)
+            label.setMinimumWidth(NAMES)
+            rows.addRow(label, field)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
@@ -205,6 +218,20 @@ class Form(QWidget):
         column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.beyond)
         column.addWidget(self.complaint)
+
+
+class _Decimal(QDoubleSpinBox):
+    """A turn of the wheel over it does not change it: the dialog scrolls instead."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+class _Whole(QSpinBox):
+    """A turn of the wheel over it does not change it: the dialog scrolls instead."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
 
 
 def _rows(parent: QWidget | None = None) -> QFormLayout:

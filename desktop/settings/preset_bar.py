@@ -46,6 +46,7 @@ class PresetBar(QWidget):
         self.said = QLabel(self)
         self.said.setObjectName("quiet")
         self.said.setWordWrap(True)
+        self.said.hide()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -136,6 +137,7 @@ class PresetBar(QWidget):
 
     def _say(self, words: str) -> None:
         self.said.setText(words)
+        self.said.show()
 
     def _on_chosen(self, at: int) -> None:
         chosen = self._offered()[at]

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +37,8 @@ def lay_out(dialog: QDialog, parts: Iterable[QWidget | str]) -> None:
             heading = QLabel(part, inside)
             heading.setObjectName("figure")
             column.addWidget(heading)
+        elif isinstance(part, QPushButton):
+            column.addWidget(part, 0, Qt.AlignmentFlag.AlignLeft)
         else:
             column.addWidget(part)
     column.addStretch(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 
 from desktop.speculation.compare import Compare
@@ -37,7 +37,12 @@ LEAST_TOKENS, MOST_TOKENS = 16, 512
 
 
 class Comparing(QObject):
-    """``usual`` gives the sampling of new replies, ``speculation`` what the header says."""
+    """``usual`` gives the sampling of new replies, ``speculation`` what the header says.
+
+    ``seed_kept`` carries the seed with which the chat's next replies are to begin.
+    """
+
+    seed_kept = Signal(object)
 
     def __init__(
         self,
@@ -135,6 +140,7 @@ class Comparing(QObject):
         record = ReplyRecord(turn.reply, self._window)
         record.both_wanted.connect(self.run_both)
         record.rounds_wanted.connect(self.show_rounds)
+        record.seed_kept.connect(self.seed_kept)
         record.open()
 
     def go_back(self) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from desktop.record import asked_for, noted, seed_of
 from desktop.sentences import filled, sentence
 from desktop.speculation.compare_table import NOTHING, Row, Table, markdown
 from desktop.speculation.compare_words import drafter_label
@@ -20,10 +21,14 @@ translate = QCoreApplication.translate
 
 
 class ReplyRecord(QDialog):
-    """``both_wanted`` and ``rounds_wanted`` carry the reply's number."""
+    """``both_wanted`` and ``rounds_wanted`` carry the reply's number.
+
+    ``seed_kept`` carries the seed with which the chat's next replies are to begin.
+    """
 
     both_wanted = Signal(int)
     rounds_wanted = Signal(int)
+    seed_kept = Signal(object)
 
     def __init__(self, reply: Reply, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,10 +45,14 @@ class ReplyRecord(QDialog):
         self.rounds = QPushButton(self.tr("Step by step"), self)
         self.rounds.setEnabled(bool(reply.rounds))
         self.rounds.clicked.connect(lambda: self._leave_for(self.rounds_wanted, reply.turn))
+        self.keep_seed = QPushButton(self.tr("Keep this seed"), self)
+        self.keep_seed.setToolTip(self.tr("The next replies of this chat begin with this seed"))
+        self.keep_seed.setEnabled(seed_of(reply) is not None)
+        self.keep_seed.clicked.connect(lambda: self._on_keep_seed(seed_of(reply)))
         self.said = QLabel(self)
         self.said.setObjectName("quiet")
         buttons = QHBoxLayout()
-        for button in (self.copy, self.both, self.rounds):
+        for button in (self.copy, self.keep_seed, self.both, self.rounds):
             buttons.addWidget(button)
         buttons.addStretch(1)
         whole = QVBoxLayout(self)
@@ -58,6 +67,11 @@ class ReplyRecord(QDialog):
         QGuiApplication.clipboard().setText(markdown([self.tr("Value")], self._rows))
         self.said.setText(self.tr("The figures are on the clipboard."))
 
+    def _on_keep_seed(self, seed: int | None) -> None:
+        self.seed_kept.emit(seed)
+        self.keep_seed.setEnabled(False)
+        self.said.setText(self.tr("The seed is kept for this chat."))
+
     def _leave_for(self, signal: object, turn: int) -> None:
         self.accept()
         signal.emit(turn)  # type: ignore[attr-defined]
@@ -68,15 +82,9 @@ def rows_of(reply: Reply) -> list[Row]:
     rows: list[tuple[str, str]] = []
     if reply.finished is not None:
         rows += _of_finished(reply.finished)
+    rows += noted(reply)
     if reply.manner is not None:
-        how = reply.manner.sampling
-        rows += [
-            (translate("record", "Temperature"), _number(how.temperature, 2)),
-            (translate("record", "Top-p, top-k, min-p"), f"{how.top_p:g}, {how.top_k}, {how.min_p:g}"),
-            (translate("record", "Tokens at most"), str(reply.manner.max_new_tokens)),
-        ]
-    if reply.seed is not None:
-        rows.append((translate("record", "Seed"), str(reply.seed)))
+        rows += asked_for(reply.manner, seed_of(reply))
     return [Row(name, (value,)) for name, value in rows if value != NOTHING]
 
 

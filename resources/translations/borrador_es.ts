@@ -516,6 +516,192 @@
     </message>
 </context>
 <context>
+    <name>Discover</name>
+    <message>
+        <source>Search the hub by name</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation type="unfinished">Buscar</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>any licence</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>free for any use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>any size</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>fits this machine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>at most {size}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models that can be had</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models that suit Borrador, smallest first. The bar shows what of the memory each takes.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The hub knows no model of that name that can be loaded here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The filters leave none of what was found.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} models, most fetched first</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>for this machine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>installed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>asks you to accept its licence</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>has heads that draft</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Downloads</name>
+    <message>
+        <source>Downloads</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is being fetched. What you download shows here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation type="unfinished">Reintentar</translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">Cancelar</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>importing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>downloading</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>paused</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation type="unfinished">detenida</translation>
+    </message>
+    <message>
+        <source>ready</source>
+        <translation type="unfinished">listo</translation>
+    </message>
+    <message>
+        <source>{size} are kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel the download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{size} of {name} are here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Kept, they are not fetched again when you download it another time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep them</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove them</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a file</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fewer bits take less memory and lose quality; Q4_K_M is a usual choice.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>DraftView</name>
     <message>
         <source>Draft</source>
@@ -723,8 +909,66 @@
         <translation>Elige un modelo</translation>
     </message>
     <message>
+        <source>Loading {name}…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>K auto</source>
         <translation>K auto</translation>
+    </message>
+</context>
+<context>
+    <name>Installed</name>
+    <message>
+        <source>Installed models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add a folder…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import a GGUF file…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Looking for models…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no model here yet. Discover shows which suit this machine.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>loaded</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>loading</source>
+        <translation type="unfinished">cargando</translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <translation type="unfinished">Importar</translation>
+    </message>
+    <message>
+        <source>See its code…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation type="unfinished">Borrar</translation>
+    </message>
+</context>
+<context>
+    <name>Job</name>
+    <message>
+        <source>the job ended without a word</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -880,6 +1124,10 @@
         <translation>Elegir carpeta</translation>
     </message>
     <message>
+        <source>Choose a model</source>
+        <translation type="unfinished">Elige un modelo</translation>
+    </message>
+    <message>
         <source>Starting</source>
         <translation>Iniciando</translation>
     </message>
@@ -906,8 +1154,12 @@
         <translation>Abrir carpeta…</translation>
     </message>
     <message>
-        <source>From the hub…</source>
-        <translation>Del repositorio…</translation>
+        <source>All models…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find more models…</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Exact where it costs little</source>
@@ -925,13 +1177,91 @@
         <source>Folder of a model</source>
         <translation>Carpeta de un modelo</translation>
     </message>
+</context>
+<context>
+    <name>ModelsPage</name>
     <message>
-        <source>From the hub</source>
-        <translation>Del repositorio</translation>
+        <source>Back to the chat</source>
+        <translation type="unfinished">Volver al chat</translation>
     </message>
     <message>
-        <source>Name of the model, as owner/name or owner/name@revision:</source>
-        <translation>Nombre del modelo, como propietario/nombre o propietario/nombre@revisión:</translation>
+        <source>Back to the chat (Esc)</source>
+        <translation type="unfinished">Volver al chat (Esc)</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Discover</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Downloads</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>NetworkGroup</name>
+    <message>
+        <source>Offline: never connect to the hub</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>as the system has it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Forget</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep the token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Forget the token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Address of the hub</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Proxy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Token of the hub</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The token of HF_TOKEN is used.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A token is kept in the system&apos;s keyring.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A token is kept in a file that only you can read.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The token that the hub&apos;s own program keeps is used.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no token; only models that ask for none can be fetched.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1150,34 +1480,10 @@
     </message>
 </context>
 <context>
-    <name>RecordDialog</name>
+    <name>Queue</name>
     <message>
-        <source>How this reply came about</source>
-        <translation>Cómo se hizo esta respuesta</translation>
-    </message>
-    <message>
-        <source>Copy figures</source>
-        <translation>Copiar cifras</translation>
-    </message>
-    <message>
-        <source>Keep this seed</source>
-        <translation>Conservar esta semilla</translation>
-    </message>
-    <message>
-        <source>The next replies of this chat begin with this seed</source>
-        <translation>Las próximas respuestas de esta conversación parten de esta semilla</translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation>Cerrar</translation>
-    </message>
-    <message>
-        <source>Copied</source>
-        <translation>Copiado</translation>
-    </message>
-    <message>
-        <source>Kept for this chat</source>
-        <translation>Conservada en esta conversación</translation>
+        <source>nothing came for minutes</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1207,8 +1513,20 @@
         <translation>Paso a paso</translation>
     </message>
     <message>
+        <source>Keep this seed</source>
+        <translation>Conservar esta semilla</translation>
+    </message>
+    <message>
+        <source>The next replies of this chat begin with this seed</source>
+        <translation>Las próximas respuestas de esta conversación parten de esta semilla</translation>
+    </message>
+    <message>
         <source>The figures are on the clipboard.</source>
         <translation>Las cifras están en el portapapeles.</translation>
+    </message>
+    <message>
+        <source>The seed is kept for this chat.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1382,6 +1700,77 @@
     <message>
         <source>Seed</source>
         <translation>Semilla</translation>
+    </message>
+</context>
+<context>
+    <name>Shelf</name>
+    <message>
+        <source>Remove {name}?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This frees {size}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation type="unfinished">Borrar</translation>
+    </message>
+    <message>
+        <source>Folder of a model</source>
+        <translation type="unfinished">Carpeta de un modelo</translation>
+    </message>
+    <message>
+        <source>GGUF file of a model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>GGUF files (*.gguf)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recommended for this machine: {name}, {size}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} was removed; {size} are free now.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other programs use these files of {name}, too.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>They lie in {folder}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove them anyway</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} brings program code of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From {repository} at revision {revision}: {files}. It can do all that you can do.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Allow it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2078,6 +2467,89 @@
     </message>
 </context>
 <context>
+    <name>models</name>
+    <message>
+        <source>model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>3-bit copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>context</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>work space</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>other programs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>free</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>context {count}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>comes with Borrador</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>converted here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>from the hub</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in your folders</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{size:.1f} GB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{size:.0f} MB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count:.1f} billion parameters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count:.0f} million parameters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{hours:.1f} h left</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{minutes:.0f} min left</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{seconds:.0f} s left</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{done} of {whole}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{speed:.1f} MB/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>presets</name>
     <message>
         <source>Balanced</source>
@@ -2097,14 +2569,6 @@
     <message>
         <source>Temperature</source>
         <translation>Temperatura</translation>
-    </message>
-    <message>
-        <source>Top-p, top-k, min-p</source>
-        <translation>Top-p, top-k, min-p</translation>
-    </message>
-    <message>
-        <source>Tokens at most</source>
-        <translation>Tokens como máximo</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -2195,26 +2659,6 @@
         <translation>Modo</translation>
     </message>
     <message>
-        <source>Reply</source>
-        <translation>Respuesta</translation>
-    </message>
-    <message>
-        <source>Figures</source>
-        <translation>Cifras</translation>
-    </message>
-    <message>
-        <source>Drafts</source>
-        <translation>Borradores</translation>
-    </message>
-    <message>
-        <source>Settings</source>
-        <translation>Ajustes</translation>
-    </message>
-    <message>
-        <source>Model and machine</source>
-        <translation>Modelo y máquina</translation>
-    </message>
-    <message>
         <source>Model</source>
         <translation>Modelo</translation>
     </message>
@@ -2227,72 +2671,12 @@
         <translation>interrumpida</translation>
     </message>
     <message>
-        <source>Went on</source>
-        <translation>Continuada</translation>
-    </message>
-    <message>
-        <source>{count} times</source>
-        <translation>{count} veces</translation>
-    </message>
-    <message>
         <source>Note</source>
         <translation>Nota</translation>
     </message>
     <message>
-        <source>Speed</source>
-        <translation>Velocidad</translation>
-    </message>
-    <message>
-        <source>{rate:.1f} tok/s</source>
-        <translation>{rate:.1f} tok/s</translation>
-    </message>
-    <message>
-        <source>Without speculation</source>
-        <translation>Sin especulación</translation>
-    </message>
-    <message>
-        <source>about {rate:.1f} tok/s</source>
-        <translation>unos {rate:.1f} tok/s</translation>
-    </message>
-    <message>
-        <source>First token after</source>
-        <translation>Primer token tras</translation>
-    </message>
-    <message>
-        <source>Whole time</source>
-        <translation>Tiempo total</translation>
-    </message>
-    <message>
-        <source>{count}, {reused} of them still known</source>
-        <translation>{count}, {reused} de ellos aún conocidos</translation>
-    </message>
-    <message>
-        <source>Tokens read</source>
-        <translation>Tokens leídos</translation>
-    </message>
-    <message>
-        <source>Reading took</source>
-        <translation>Lectura</translation>
-    </message>
-    <message>
-        <source>{percent:.1f} %, {accepted} of {tested} tested, {drafted} drafted</source>
-        <translation>{percent:.1f} %, {accepted} de {tested} comprobados, {drafted} propuestos</translation>
-    </message>
-    <message>
-        <source>Rounds by K</source>
-        <translation>Rondas por K</translation>
-    </message>
-    <message>
-        <source>Draft a round</source>
-        <translation>Borrador por ronda</translation>
-    </message>
-    <message>
-        <source>{ms:.1f} ms</source>
-        <translation>{ms:.1f} ms</translation>
-    </message>
-    <message>
-        <source>Check a round</source>
-        <translation>Comprobación por ronda</translation>
+        <source>Parts written one after the other</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{seed}, fixed</source>
@@ -2339,18 +2723,6 @@
         <translation>Instrucciones del sistema</translation>
     </message>
     <message>
-        <source>{drafter}: levels of {levels:.1f} bits, {packed:.1f} packed, {resident:.1f} in memory</source>
-        <translation>{drafter}: niveles de {levels:.1f} bits, {packed:.1f} empaquetado, {resident:.1f} en memoria</translation>
-    </message>
-    <message>
-        <source>Speculation</source>
-        <translation>Especulación</translation>
-    </message>
-    <message>
-        <source>Width</source>
-        <translation>Anchura</translation>
-    </message>
-    <message>
         <source>Device</source>
         <translation>Dispositivo</translation>
     </message>
@@ -2361,10 +2733,6 @@
     <message>
         <source>Versions</source>
         <translation>Versiones</translation>
-    </message>
-    <message>
-        <source>{seconds:.2f} s</source>
-        <translation>{seconds:.2f} s</translation>
     </message>
     <message>
         <source>{count}, of these {reused} still in the cache</source>
@@ -2439,6 +2807,22 @@
     <message>
         <source>Converting the starter model, once (about 20 seconds)</source>
         <translation>Convirtiendo el modelo inicial, solo esta vez (unos 20 segundos)</translation>
+    </message>
+    <message>
+        <source>Takes about {needed_gb:.1f} of the {free_gb:.1f} GB that are free on the GPU</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Needs about {needed_gb:.1f} GB; the GPU has {free_gb:.1f} GB free</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Takes about {needed_gb:.1f} of the {free_gb:.1f} GB of memory that are free</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Searching the hub for {words}</source>

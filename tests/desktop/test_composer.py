@@ -10,7 +10,8 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from desktop.composer import MOST_LINES, Composer, Readiness
+from desktop.composer import Composer, Readiness
+from desktop.field import MOST_LINES
 from desktop.plain_text import cleaned
 
 if TYPE_CHECKING:

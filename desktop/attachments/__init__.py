@@ -1,0 +1,1 @@
+"""Files that go into a message: read, quoted with their names, shown over the field."""
