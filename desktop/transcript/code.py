@@ -81,17 +81,20 @@ def _lexed(lexer: Any, code: str, count: int, states: tuple[str, ...]) -> tuple[
         if start != at:
             raise ValueError("the lexer left a gap")
         at += len(value)
-        role = _role(str(kind).removeprefix("Token."))
+        role = _role(kind)
         for index, part in enumerate(value.split("\n")):
             if index:
                 found.append([])
-            if part:
+            if part and found[-1] and (found[-1][-1][1] == role or part.isspace()):
+                found[-1][-1] = (found[-1][-1][0] + part, found[-1][-1][1])
+            elif part:
                 found[-1].append((part, role))
-        # The line feed that was added shows the states behind the code itself.
-        after = tuple(inspect.getgeneratorlocals(tokens).get("statestack", ())) if inspect.isgenerator(tokens) else ()
+        if at > len(code) and inspect.isgenerator(tokens):
+            # The line feed that was added shows the states behind the code itself.
+            after = tuple(map(str, inspect.getgeneratorlocals(tokens).get("statestack", ())))
     if at != len(code) + 1:
         raise ValueError("the lexer lost text")
-    return found[:count], tuple(map(str, after))
+    return found[:count], after
 
 
 @cache
@@ -108,5 +111,6 @@ def _lexer(language: str) -> Any:
 
 
 @cache
-def _role(kind: str) -> Role:
-    return next((role for begin, role in _ROLES if kind.startswith(begin)), "")
+def _role(kind: object) -> Role:
+    name = str(kind).removeprefix("Token.")
+    return next((role for begin, role in _ROLES if name.startswith(begin)), "")

@@ -6,11 +6,11 @@ import re
 
 from desktop.transcript.blocks import Cut
 
-LONG_TEXT, LONG_LIST, LONG_CODE = 4_000, 1_200, 1_200
+LONG_TEXT, LONG_LIST, LONG_CODE = 4_000, 800, 400
 """From this length on, text is also cut between its lines, lists before an item, and code that is still open."""
 LONG_LINE = 3_000
 """A longer line is cut, behind a space if there is one."""
-CELLS = 80
+CELLS = 40
 """A table is cut between its rows every so many cells."""
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _BEGINS_TEXT = re.compile(r"\w")

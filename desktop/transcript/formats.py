@@ -73,6 +73,7 @@ class Formats:
         self._groups = count(1)
         self._text_colour = palette.text
         self._is_thinking = False
+        self._known: dict[tuple[object, ...], QTextCharFormat] = {}
         self.lit = QColor(palette.lit)
 
     def of_thinking(self) -> Formats:
@@ -85,6 +86,7 @@ class Formats:
         """Be quieter."""
         self._text_colour = self.palette.muted
         self._is_thinking = True
+        self._known = {}
 
     def body(self) -> QTextCharFormat:
         """Text for reading."""
@@ -107,6 +109,21 @@ class Formats:
 
     def run(self, run: Run, block: Block) -> QTextCharFormat:
         """The style of one run of markdown."""
+        key = (run.code, run.role, run.bold, run.italic, run.struck, block.kind, block.level)
+        look = self._known.get(key)
+        if look is None:
+            look = self._known[key] = self._style(run, block)
+        if run.link:
+            look = QTextCharFormat(look)
+            look.setForeground(QColor(self.palette.accent))
+            look.setAnchor(True)
+            look.setAnchorHref(run.link)
+            look.setToolTip(run.link)
+        if run.formula or run.mark:
+            return object_format(look, run.text, run.formula, is_display=block.kind == "formula")
+        return look
+
+    def _style(self, run: Run, block: Block) -> QTextCharFormat:
         look = self.body()
         if run.code:
             look.setFontFamilies(self.fixed)
@@ -122,13 +139,6 @@ class Formats:
             look.setFontWeight(QFont.Weight.DemiBold)
         look.setFontItalic(run.italic)
         look.setFontStrikeOut(run.struck)
-        if run.link:
-            look.setForeground(QColor(self.palette.accent))
-            look.setAnchor(True)
-            look.setAnchorHref(run.link)
-            look.setToolTip(run.link)
-        if run.formula or run.mark:
-            return object_format(look, run.text, run.formula, is_display=block.kind == "formula")
         return look
 
     def paragraph(self, top: float = 0, bottom: float = 0) -> QTextBlockFormat:

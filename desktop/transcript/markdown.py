@@ -182,18 +182,22 @@ class _Reader:
             lines = []
         language = token.info.strip().split()[0].strip("{}.").lower() if token.info.strip() else ""
         words, state = coloured(lines or [""], language, self._state if is_rest else ())
+        marker, self._marker = self._marker, ""
+        indent, quoted = min(self._indent, DEEPEST_INDENT), self._quotes > 0
         for index, line in enumerate(lines):
             place = self._found_run(Run(line, code=True)).source
             runs = []
             for text, role in words[index]:
                 for part in _split_hidden(text):
-                    mark = HIDDEN.match(part) is not None
-                    runs.append(Run(part, place, code=True, role=role, mark=mark))
+                    runs.append(Run(part, place, code=True, role=role, mark=HIDDEN.match(part) is not None))
                     place += len(part) if place >= 0 else 0
-            block = self._block("code", tuple(runs) or (Run("", code=True),))
             is_first, is_end = index == 0 and not is_rest, index == len(lines) - 1
-            yield replace(
-                block,
+            yield Block(
+                "code",
+                tuple(runs) or (Run("", code=True),),
+                indent=indent,
+                marker=marker,
+                quoted=quoted,
                 language=language,
                 start=self._start_of_line(first_line) if is_first else -1,
                 is_first=is_first,
