@@ -51,6 +51,14 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--presence-penalty", type=float, default=defaults.presence_penalty)
     parser.add_argument("--frequency-penalty", type=float, default=defaults.frequency_penalty)
     parser.add_argument("--seed", type=int)
+    parser.add_argument("--min-new-tokens", type=int, default=defaults.min_new_tokens, help="no end before so many")
+    parser.add_argument(
+        "--logit-bias",
+        action="append",
+        default=[],
+        metavar="TEXT=VALUE",
+        help="added to its logit; may be repeated",
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +97,18 @@ def sampling(options: argparse.Namespace) -> Sampling:
         presence_penalty=options.presence_penalty,
         frequency_penalty=options.frequency_penalty,
         seed=options.seed,
+        min_new_tokens=options.min_new_tokens,
+        logit_bias=tuple(map(_bias, options.logit_bias)),
     )
+
+
+def _bias(given: str) -> tuple[str, float]:
+    """The text and the value of ``text=value``; the text may hold equals signs itself. Raises Problem."""
+    text, _, value = given.rpartition("=")
+    try:
+        return clean(text), float(value)
+    except ValueError:
+        raise Problem("error.setting", field="logit_bias", value=repr(given), allowed="written as TEXT=VALUE") from None
 
 
 def speculation(options: argparse.Namespace) -> Speculation:
