@@ -716,27 +716,27 @@
     <name>FindBar</name>
     <message>
         <source>Find in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Buscar en este chat</translation>
     </message>
     <message>
         <source>Previous (Shift+Enter)</source>
-        <translation type="unfinished"></translation>
+        <translation>Anterior (Mayús+Intro)</translation>
     </message>
     <message>
         <source>Next (Enter)</source>
-        <translation type="unfinished"></translation>
+        <translation>Siguiente (Intro)</translation>
     </message>
     <message>
         <source>Close (Escape)</source>
-        <translation type="unfinished"></translation>
+        <translation>Cerrar (Esc)</translation>
     </message>
     <message>
         <source>not found</source>
-        <translation type="unfinished"></translation>
+        <translation>no se encuentra</translation>
     </message>
     <message>
         <source>{place} of {count}</source>
-        <translation type="unfinished"></translation>
+        <translation>{place} de {count}</translation>
     </message>
 </context>
 <context>
@@ -1526,7 +1526,7 @@
     </message>
     <message>
         <source>The seed is kept for this chat.</source>
-        <translation type="unfinished"></translation>
+        <translation>La semilla se conserva en esta conversación.</translation>
     </message>
 </context>
 <context>
@@ -1621,6 +1621,10 @@
     <message>
         <source>Chats without settings of their own</source>
         <translation>Conversaciones sin ajustes propios</translation>
+    </message>
+    <message>
+        <source>The hub, from which models come</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Speculation keeps</source>
@@ -2013,15 +2017,15 @@
     </message>
     <message>
         <source>Thought</source>
-        <translation type="unfinished"></translation>
+        <translation>Pensado</translation>
     </message>
     <message>
         <source>Thought for {seconds:.1f} s</source>
-        <translation type="unfinished"></translation>
+        <translation>Pensado durante {seconds:.1f} s</translation>
     </message>
     <message>
         <source>Thought for {seconds:.0f} s</source>
-        <translation type="unfinished"></translation>
+        <translation>Pensado durante {seconds:.0f} s</translation>
     </message>
     <message>
         <source>Older version (Alt+Left)</source>
@@ -2033,15 +2037,15 @@
     </message>
     <message>
         <source>Copy this code</source>
-        <translation type="unfinished"></translation>
+        <translation>Copiar este código</translation>
     </message>
     <message>
         <source>{count} more characters are sent but not shown</source>
-        <translation type="unfinished">Se envían {count} caracteres más que no se muestran</translation>
+        <translation>se envían {count} caracteres más, que no se muestran</translation>
     </message>
     <message>
         <source>The reply ended while the model was still thinking</source>
-        <translation type="unfinished"></translation>
+        <translation>La respuesta terminó mientras el modelo aún pensaba</translation>
     </message>
     <message>
         <source>interrupted</source>
@@ -2049,7 +2053,7 @@
     </message>
     <message>
         <source>Show or hide what the model thought</source>
-        <translation type="unfinished"></translation>
+        <translation>Mostrar u ocultar lo que pensó el modelo</translation>
     </message>
 </context>
 <context>
@@ -2352,23 +2356,23 @@
     <name>links</name>
     <message>
         <source>Open a link</source>
-        <translation type="unfinished"></translation>
+        <translation>Abrir un enlace</translation>
     </message>
     <message>
         <source>Open this address outside Borrador? The model wrote it.</source>
-        <translation type="unfinished"></translation>
+        <translation>¿Abrir esta dirección fuera de Borrador? La escribió el modelo.</translation>
     </message>
     <message>
         <source>Open</source>
-        <translation type="unfinished"></translation>
+        <translation>Abrir</translation>
     </message>
     <message>
         <source>Copy address</source>
-        <translation type="unfinished"></translation>
+        <translation>Copiar la dirección</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">Cancelar</translation>
+        <translation>Cancelar</translation>
     </message>
 </context>
 <context>
@@ -2676,7 +2680,7 @@
     </message>
     <message>
         <source>Parts written one after the other</source>
-        <translation type="unfinished"></translation>
+        <translation>Partes escritas una tras otra</translation>
     </message>
     <message>
         <source>{seed}, fixed</source>
@@ -2975,6 +2979,10 @@
     <message>
         <source>interrupted by an error</source>
         <translation>interrumpida por un error</translation>
+    </message>
+    <message>
+        <source>{turns} older turns no longer fit into the context of {limit} tokens and are left out; the model read from “{first}” on</source>
+        <translation>{turns} turnos antiguos ya no caben en el contexto de {limit} tokens y quedan fuera; el modelo ha leído desde «{first}»</translation>
     </message>
     <message>
         <source>{turns} older turns no longer fit into the context of {limit} tokens and are left out</source>
