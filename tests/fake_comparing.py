@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from inference.bench.comparison import CompareEvent, Plan, Side
     from inference.events import Loaded
+    from inference.explained import Kind
 
 MACHINE = {
     "model": {"choice": "starter", "name": "SmolLM2 135M", "sha256": "00" * 32, "dtype": "bfloat16"},
@@ -68,16 +69,25 @@ class FakeComparing:
             yield replace(self.script.explained, turn=turn, round=round)
 
 
+def token_of(text: str) -> int:
+    """What stands for a token's id here."""
+    return sum(text.encode())
+
+
 def candidates(*pairs: tuple[str, float], noise: bool = False) -> tuple[Candidate, ...]:
     """Candidates by text and probability."""
     return tuple(
-        Candidate(at, text, chance, 0.25 * at if noise else None, chance + 0.25 * at if noise else None)
+        Candidate(token_of(text), text, chance, 0.25 * at if noise else None, chance + 0.25 * at if noise else None)
         for at, (text, chance) in enumerate(pairs)
     )
 
 
 def _why(id: str, **values: str | float) -> Notice:
     return Notice(f"explain.{id}", values)
+
+
+def _step(node: int, offered: int, hit: int | None, text: str, kind: Kind, why: Notice) -> Decision:
+    return Decision(node, (offered,), hit, token_of(text), text, kind, why)
 
 
 _TARGET = (
@@ -99,18 +109,18 @@ EXPLAINED = Explained(
     turn=1, round=1, rounds=9, rule="coupled", drafter="twin", mode="exact", k=3, temperature=0.7, position=12,
     context="The waves of the", emitted=(" sea", ",", " a"), is_same=True,
     places=tuple(
-        Place(at - 1, at - 2 if at else ROOT, at, at, text, _TARGET[at], _DRAFTER[at])
+        Place(at - 1, at - 2 if at else ROOT, at, token_of(text), text, _TARGET[at], _DRAFTER[at])
         for at, text in enumerate((" the", " sea", ",", " so"))
     ),
     walks={
         "coupled": (
-            Decision(ROOT, (0,), 0, 0, " sea", "accepted", _why("noise_hit", token=" sea", percent=62.0)),
-            Decision(0, (1,), 1, 1, ",", "accepted", _why("noise_hit", token=",", percent=70.0)),
-            Decision(1, (2,), None, 2, " a", "correction", _why("noise_miss", token=" a", drafted=" so", percent=40.0)),
+            _step(ROOT, 0, 0, " sea", "accepted", _why("noise_hit", token=" sea", percent=62.0)),
+            _step(0, 1, 1, ",", "accepted", _why("noise_hit", token=",", percent=70.0)),
+            _step(1, 2, None, " a", "correction", _why("noise_miss", token=" a", drafted=" so", percent=40.0)),
         ),
         "textbook": (
-            Decision(ROOT, (0,), 0, 0, " sea", "accepted", _HIT),
-            Decision(0, (1,), None, 1, " are", "correction", _MISS),
+            _step(ROOT, 0, 0, " sea", "accepted", _HIT),
+            _step(0, 1, None, " are", "correction", _MISS),
         ),
     },
 )  # fmt: skip

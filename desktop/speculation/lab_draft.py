@@ -128,7 +128,7 @@ class DraftView(QWidget):
         painter.setPen(colour)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown(text))
         if line is not None:
-            painter.setPen(QPen(colour, 1.5, line))
+            painter.setPen(QPen(colour, 2, line))
             base = box.bottom() - 5
             painter.drawLine(QPointF(box.left() + PAD, base), QPointF(box.right() - PAD, base))
         if is_struck:
