@@ -99,6 +99,11 @@ _MARKED = {
     "finish.context": QT_TRANSLATE_NOOP("sentences", "ended at the end of the context of {limit} tokens"),
     "finish.cancelled": QT_TRANSLATE_NOOP("sentences", "stopped"),
     "finish.failed": QT_TRANSLATE_NOOP("sentences", "interrupted by an error"),
+    "context.begins_at": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{turns} older turns no longer fit into the context of {limit} tokens and are left out; the model read from"
+        " “{first}” on",
+    ),
     "context.left_out": QT_TRANSLATE_NOOP(
         "sentences",
         "{turns} older turns no longer fit into the context of {limit} tokens and are left out",

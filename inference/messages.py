@@ -100,6 +100,8 @@ ENGLISH: dict[str, str] = {
     "finish.failed": "interrupted by an error",
     # notes on a reply
     "context.left_out": "{turns} older turns no longer fit into the context of {limit} tokens and are left out",
+    "context.begins_at": "{turns} older turns no longer fit into the context of {limit} tokens and are left out; the "
+    "model read from “{first}” on",
     "template.missing": "This model brings no chat template; a plain one is used",
     "template.system_merged": "This model knows no system role; the system prompt is put before the first question",
     "run.no_display": "There is no display; this is the terminal chat.",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _LONG = 8
 """Characters a token; a chat of more is first measured from its end."""
+_FIRST_WORDS = 40
+"""So many characters name the turn with which the prompt begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ def fit(template: ChatTemplate, messages: Sequence[Message], limit: int, reserve
         raise Problem("error.prompt_too_long", size=len(encoded.ids), limit=limit)
     notes = encoded.notes
     if dropped:
-        notes = (*notes, Notice("context.left_out", {"turns": dropped, "limit": limit}))
+        first = _beginning(messages, turns[dropped])
+        notes = (*notes, Notice("context.begins_at", {"turns": dropped, "limit": limit, "first": first}))
     left_out = tuple(sorted(index for turn in turns[:dropped] for index in turn))
     return Fitted(encoded.ids, encoded.begun, notes, left_out, encoded.opens_thinking)
 
@@ -80,6 +83,12 @@ def _estimate(template: ChatTemplate, messages: Sequence[Message], turns: Sequen
     fewest = max(most // 2, 1)
     candidates = range(fewest + 1, min(most, len(turns)) + 1)
     return len(turns) - fewest - bisect_left(candidates, True, key=too_long)
+
+
+def _beginning(messages: Sequence[Message], turn: Sequence[int]) -> str:
+    """The first words of a turn, on one line: by them a person finds it in the chat."""
+    words = next((" ".join(messages[index].content[:1000].split()) for index in turn if messages[index].content), "")
+    return words if len(words) <= _FIRST_WORDS else words[:_FIRST_WORDS].rstrip() + "…"
 
 
 def _turns(messages: Sequence[Message]) -> list[list[int]]:

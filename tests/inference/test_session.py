@@ -277,7 +277,7 @@ def test_an_outgrown_context_leaves_the_oldest_turns_out_and_says_so(session: Se
     events, _ = play(session, Request(1, (*turns, Message("user", "short")), WARM, 10))
     started = events[0]
     assert isinstance(started, Started)
-    assert [note.id for note in started.notes] == ["context.left_out"]
+    assert [note.id for note in started.notes] == ["context.begins_at"]
     assert started.prompt_tokens < 600
 
 

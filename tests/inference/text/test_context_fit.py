@@ -41,8 +41,10 @@ def test_as_few_as_possible_of_the_oldest_turns_are_left_out(family, reserve):
         fitted = fit(template, messages, limit=size + reserve, reserve=reserve)
         assert fitted.ids == template.encode(kept).ids
         assert fitted.left_out == tuple(range(1, 1 + 2 * dropped))
-        left_out = Notice("context.left_out", {"turns": dropped, "limit": size + reserve})
-        assert fitted.notes == (*template.encode(kept).notes, left_out)
+        first = " ".join(kept[1].content.split())
+        first = first if len(first) <= 40 else first[:40].rstrip() + "…"
+        begins_at = Notice("context.begins_at", {"turns": dropped, "limit": size + reserve, "first": first})
+        assert fitted.notes == (*template.encode(kept).notes, begins_at)
 
 
 @EACH
