@@ -69,6 +69,10 @@ _MARKED = {
     "download.stalled": QT_TRANSLATE_NOOP("sentences", "The line stood still; connecting anew"),
     "speculation.on": QT_TRANSLATE_NOOP("sentences", "On: K {k}, {speedup:.1f}x"),
     "speculation.measuring": QT_TRANSLATE_NOOP("sentences", "On: K {k}, measuring"),
+    "speculation.auto": QT_TRANSLATE_NOOP(
+        "sentences", "Auto: {reason}, K {k}; {rate:.0f} tokens/s so, {plain:.0f} without"
+    ),
+    "speculation.hybrid": QT_TRANSLATE_NOOP("sentences", "Hybrid: {reason}, K {k}, {speedup:.1f}x"),
     "speculation.resting": QT_TRANSLATE_NOOP("sentences", "Resting: drafting costs more than it saves here"),
     "speculation.off": QT_TRANSLATE_NOOP("sentences", "Off: every word comes from a step of its own"),
     "speculation.zero": QT_TRANSLATE_NOOP("sentences", "Off: K is set to 0"),
@@ -76,8 +80,15 @@ _MARKED = {
     "drafter.none": QT_TRANSLATE_NOOP("sentences", "no drafter is chosen"),
     "drafter.recurrent": QT_TRANSLATE_NOOP("sentences", "this model keeps a running state that cannot be rolled back"),
     "drafter.no_linear": QT_TRANSLATE_NOOP("sentences", "this model has no matrices a 3-bit copy could be made of"),
+    "drafter.name.none": QT_TRANSLATE_NOOP("sentences", "plain steps"),
+    "drafter.name.twin": QT_TRANSLATE_NOOP("sentences", "self-draft"),
+    "drafter.name.ngram": QT_TRANSLATE_NOOP("sentences", "repeats"),
     "drafter.name.small-model": QT_TRANSLATE_NOOP("sentences", "a smaller model"),
     "drafter.no_draft_model": QT_TRANSLATE_NOOP("sentences", "no smaller model was chosen to draft"),
+    "drafter.no_partner": QT_TRANSLATE_NOOP(
+        "sentences", "it joins repeats in the chat with a model that drafts, and there is none yet"
+    ),
+    "drafter.nothing": QT_TRANSLATE_NOOP("sentences", "this model has no drafter"),
     "drafter.not_made": QT_TRANSLATE_NOOP("sentences", "it was not made when the model was loaded"),
     "drafter.twin_failed": QT_TRANSLATE_NOOP("sentences", "the 3-bit copy could not be made: {detail}"),
     "exact.on": QT_TRANSLATE_NOOP("sentences", "Exact: speculation changes no bit of the answer"),

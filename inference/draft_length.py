@@ -38,6 +38,8 @@ CHANGE = 0.5
 ALARM = 4.0
 """Log-likelihood ratio at which a change counts as seen (one false alarm in about 50 tests that hint at one)."""
 KEPT_TIMES = 9
+SURE = 3
+"""Measured times from which on their median stands for itself."""
 
 
 class Suspicion:
@@ -119,8 +121,9 @@ class RoundTimes:
 
     def __init__(self, measured: StepTimes) -> None:
         self.measured = measured
-        self._verify: dict[tuple[int, int], deque[float]] = {}
+        self._verify: dict[int, dict[int, deque[float]]] = {}
         self._draft: dict[tuple[str, int], deque[float]] = {}
+        self._rows: dict[int, list[float]] = {}
 
     @staticmethod
     def bucket(length: int) -> int:
@@ -131,21 +134,35 @@ class RoundTimes:
         """Keep a round's times."""
         bucket = self.bucket(outcome.length)
         drafted = outcome.drafted
-        self._verify.setdefault((bucket, drafted), deque(maxlen=KEPT_TIMES)).append(outcome.verify_ms)
+        seen = self._verify.setdefault(bucket, {})
+        seen.setdefault(drafted, deque(maxlen=KEPT_TIMES)).append(outcome.verify_ms)
+        self._rows.pop(bucket, None)
         if drafted:
             kept = self._draft.setdefault((outcome.drafter, bucket), deque(maxlen=KEPT_TIMES))
             kept.append(outcome.draft_ms / drafted)
 
-    def verify(self, length: int, k: int) -> float:
-        """Milliseconds of a pass over ``k`` drafted tokens; an unseen k is scaled by those seen in its bucket."""
+    def verify(self, length: int, drafted: int) -> float:
+        """Milliseconds of a pass over ``drafted`` tokens and the root."""
+        rows = self.verify_all(length)
+        return rows[min(drafted, len(rows) - 1)]
+
+    def verify_all(self, length: int) -> list[float]:
+        """Milliseconds of passes over 0, 1, 2, ... drafted tokens; one not seen is scaled by those that were."""
         bucket = self.bucket(length)
-        seen = {at: statistics.median(times) for (where, at), times in self._verify.items() if where == bucket}
-        if k in seen and len(self._verify[bucket, k]) >= 3:
-            return seen[k]
-        measured = self.measured.verify
-        ratios = [time / measured[at] for at, time in seen.items() if at < len(measured)]
-        grown = self.measured.plain(length) / self.measured.plain_at[0]
-        return measured[min(k, len(measured) - 1)] * (statistics.median(ratios) if ratios else grown)
+        if bucket not in self._rows:
+            measured = self.measured.verify
+            seen = {at: statistics.median(times) for at, times in self._verify.get(bucket, {}).items()}
+            ratios = {at: time / measured[at] for at, time in seen.items() if at < len(measured)}
+            if not ratios:
+                grown = self.measured.plain(length) / self.measured.plain_at[0]
+                return [ms * grown for ms in measured]
+            typical = statistics.median(ratios.values())
+            rows = [ms * typical for ms in measured]
+            for at, time in seen.items():
+                if at < len(rows) and len(self._verify[bucket][at]) >= SURE:
+                    rows[at] = time
+            self._rows[bucket] = rows
+        return self._rows[bucket]
 
     def draft(self, drafter: str, length: int, measured: float) -> float:
         """Milliseconds of one drafted token of this drafter, ``measured`` when it was made."""
@@ -165,10 +182,13 @@ class DraftLength:
         self._rested = 0
         self.is_resting = False
 
+    def cost(self, length: int, k: int) -> float:
+        """Milliseconds of a round of K."""
+        return k * self._draft(length) + self._times.verify(length, k)
+
     def speed(self, length: int, k: int) -> float:
         """S(K): expected tokens a millisecond."""
-        cost = k * self._draft(length) + self._times.verify(length, k)
-        return self.acceptance.expected(k) / cost
+        return self.acceptance.expected(k) / self.cost(length, k)
 
     def plan(self, length: int, largest: int) -> int:
         """K for the next round, 0 to ``largest``, with ``length`` tokens in the cache."""

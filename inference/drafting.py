@@ -11,16 +11,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from inference.draft_length import Acceptance, DraftLength, RoundTimes
+from inference.drafters.auto import Auto
 from inference.drafters.base import Draft
+from inference.drafters.hybrid import Option, quickest
+from inference.drafters.ngram import NgramDrafter
 from inference.messages import Notice
+from inference.sources import LookUp, Model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from inference.drafters.offered import Offer, Offered
+    from inference.drafters.offered import Offered
     from inference.engine import Outcome
     from inference.sampling import Sampler
-    from inference.settings import Control
+    from inference.settings import Control, Speculation
+    from inference.sources import Source
 
 RECENT = 12
 """Rounds that the shown speed covers."""
@@ -28,23 +33,29 @@ RECENT = 12
 
 @dataclass
 class Learned:
-    """What was measured of a model's drafters in one mode: times, and the acceptance of each by name."""
+    """What was measured of a model's drafters in one mode: times, the acceptance of each by name, and speeds."""
 
     times: RoundTimes
     acceptance: dict[str, Acceptance] = field(default_factory=dict)
+    auto: Auto = field(default_factory=Auto)
 
 
 class Drafting:
-    """For one reply. ``preset`` drafts where ``control`` names no drafter; ``control`` is read at every round."""
+    """For one reply. ``preset`` drafts where ``control`` names no drafter; ``control`` is read at every round.
 
-    def __init__(self, offered: Offered, preset: str, learned: Learned, control: Control) -> None:
+    ``trees`` says whether drafts may branch.
+    """
+
+    def __init__(
+        self, offered: Offered, preset: str, learned: Learned, control: Control, *, trees: bool = False
+    ) -> None:
         self._offered = offered
         self._preset = preset
         self._learned = learned
         self._control = control
+        self._trees = trees
         self._lengths: dict[str, DraftLength] = {}
-        self._offer: Offer | None = None
-        self._length: DraftLength | None = None
+        self._option: Option | None = None
         self._recent: deque[tuple[int, float]] = deque(maxlen=RECENT)
         self._was: tuple[object, ...] = ()
 
@@ -56,7 +67,7 @@ class Drafting:
     @property
     def name(self) -> str:
         """What drafts in this round."""
-        return self._offer.drafter.name if self._offer else "none"
+        return self._option.drafter if self._option else "none"
 
     def plan(self, ids: Sequence[int], largest: int) -> int:
         """K for the next round, 0 to ``largest``, behind ``ids``."""
@@ -65,25 +76,29 @@ class Drafting:
         if now != self._was:
             self._was = now
             self._recent.clear()  # the speed shown belongs to one setting
-        self._length = None
-        self._offer = self._offered.find(self.chosen)
-        if self._offer is None or not speculation.on:
-            return 0
-        if speculation.k is not None:
-            return min(speculation.k, largest)
-        self._length = self._length_of(self._offer)
-        return self._length.plan(len(ids) - 1, largest)
+        self._option = self._pick(ids, largest, speculation) if speculation.on else None
+        return self._option.k if self._option else 0
 
     def propose(self, ids: Sequence[int], k: int, sampler: Sampler) -> Draft:
-        """The draft of whoever was planned."""
-        return self._offer.drafter.propose(ids, k, sampler) if self._offer else Draft()
+        """The draft that was planned, or that of the drafter that was."""
+        if self._option is None:
+            return Draft()
+        if self._option.draft is not None:
+            return self._option.draft
+        offer = self._offered.find(self._option.drafter)
+        return offer.drafter.propose(ids, k, sampler) if offer else Draft()
 
     def record(self, outcome: Outcome) -> None:
         """A round is over."""
         self._learned.times.record(outcome)
-        if outcome.drafted and self._offer is not None:
-            self._length_of(self._offer).record(outcome)
-        self._recent.append((len(outcome.tokens), outcome.draft_ms + outcome.verify_ms))
+        spent = outcome.draft_ms + outcome.verify_ms
+        if self._option is not None:
+            source = self._source(self._option.drafter)
+            if outcome.drafted and source is not None:
+                source.record(outcome)
+            bucket = RoundTimes.bucket(outcome.length)
+            self._learned.auto.record(self._option, bucket, len(outcome.tokens), spent)
+        self._recent.append((len(outcome.tokens), spent))
 
     def end(self) -> None:
         """The reply is over: the next one begins with what was learned, at a limited weight."""
@@ -100,20 +115,49 @@ class Drafting:
         speculation = self._control.speculation
         if not speculation.on:
             return Notice("speculation.off")
-        if self._offered.find(self.chosen) is None:
+        if not self._offered.can(self.chosen):
             return Notice("speculation.none", {"reason": self._offered.reason(self.chosen).id})
         if speculation.k == 0:
             return Notice("speculation.zero")
-        if self._length is not None and self._length.is_resting:
+        resting = self._lengths.get(self.chosen)
+        if speculation.k is None and resting is not None and resting.is_resting:
             return Notice("speculation.resting")
+        plain = 1e3 / self._learned.times.measured.plain(outcome.length)
+        name = f"drafter.name.{outcome.drafter}"
+        if self.chosen == "auto":
+            measured = self._learned.auto.tokens_per_second(outcome.drafter, RoundTimes.bucket(outcome.length))
+            rate = {"rate": measured or self.tokens_per_second(), "plain": plain}
+            return Notice("speculation.auto", {"reason": name, "k": outcome.k, **rate})
         if len(self._recent) < 4:
             return Notice("speculation.measuring", {"k": outcome.k})
-        plain = 1e3 / self._learned.times.measured.plain(outcome.length)
-        return Notice("speculation.on", {"k": outcome.k, "speedup": self.tokens_per_second() / plain})
+        speedup = self.tokens_per_second() / plain
+        if self.chosen == "hybrid":
+            return Notice("speculation.hybrid", {"reason": name, "k": outcome.k, "speedup": speedup})
+        return Notice("speculation.on", {"k": outcome.k, "speedup": speedup})
 
-    def _length_of(self, offer: Offer) -> DraftLength:
-        name = offer.drafter.name
+    def _pick(self, ids: Sequence[int], largest: int, speculation: Speculation) -> Option | None:
+        """The option of the drafter that is set, or of the one among its parts that is quickest."""
+        names = self._offered.parts(self.chosen)
+        sources = [source for source in map(self._source, names) if source is not None]
+        if not sources:
+            return None
+        if speculation.k is not None:
+            k = min(speculation.k, largest)
+            fixed = [source.fixed(ids, k) for source in sources]
+            options = [option for option in fixed if option.k] or fixed
+        else:
+            options = [source.best(ids, largest) for source in sources]
+        if self.chosen == "auto":
+            return self._learned.auto.pick(options, RoundTimes.bucket(len(ids) - 1))
+        return quickest(options)
+
+    def _source(self, name: str) -> Source | None:
+        offer = self._offered.find(name)
+        if offer is None:
+            return None
+        if isinstance(offer.drafter, NgramDrafter):
+            return LookUp(offer.drafter, self._learned.times, self._trees)
         if name not in self._lengths:
             acceptance = self._learned.acceptance.get(name, Acceptance()).carried()
             self._lengths[name] = DraftLength(name, self._learned.times, acceptance, offer.step_ms)
-        return self._lengths[name]
+        return Model(name, self._lengths[name])

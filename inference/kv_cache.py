@@ -80,14 +80,16 @@ class KVCache:
     def commit(self, path: Sequence[int]) -> None:
         """Keep these rows of the last pass (row i was written to slot length + i), in this order.
 
-        A chain keeps a prefix and moves nothing; of a tree, the accepted path is moved together, one copy a layer.
+        A chain keeps a prefix and moves nothing. Of a tree, what does not lie in its place yet is moved together: in
+        one copy for all layers where their buffers are one, else in one a layer.
         """
-        if list(path) != list(range(len(path))):
-            source = torch.tensor([self._length + row for row in path])
-            for buffers in (self._keys, self._values):
-                for buffer in buffers.values():
-                    rows = source.to(buffer.device)
-                    buffer[:, :, self._length : self._length + len(path)] = buffer.index_select(2, rows)
+        moved = next((at for at, row in enumerate(path) if row != at), len(path))
+        if moved < len(path):
+            source = torch.tensor([self._length + row for row in path[moved:]])
+            first = self._length + moved
+            for buffer in self._stacks or (*self._keys.values(), *self._values.values()):
+                found = buffer.index_select(2, source.to(buffer.device))
+                buffer[:, :, first : first + len(source)] = found
         self.advance(len(path))
 
     @contextmanager

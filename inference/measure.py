@@ -18,7 +18,7 @@ from inference.exact import fast_width, noisy_cache
 from inference.rows import tree_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from inference.exact import Width
     from inference.model import Forward
@@ -29,6 +29,9 @@ LENGTHS = (200, 2000)
 DRAFTS = (0, 1, 2, 4, 8)
 """Draft lengths whose verification is timed; those between are interpolated."""
 
+TREES = (*DRAFTS, 15, 16, 31, 63)
+"""Sizes of drafts in fast mode, where they may branch. Above 16 rows attention takes another path."""
+
 BUDGET_S = 0.1
 """Time a figure may take: fewer repeats of slow steps, never less than three."""
 
@@ -38,7 +41,7 @@ class StepTimes:
     """Milliseconds, and the share that exact mode adds to a plain step (``exact_cost``).
 
     ``plain_at`` are plain steps in fast mode at LENGTHS; ``verify[k]`` is a pass over k drafted tokens and the root in
-    the mode in force.
+    the mode in force, as far as drafts may go in it.
     """
 
     plain_at: tuple[float, ...]
@@ -80,23 +83,24 @@ def step_times(
     forward: Forward, exact: Width | None, largest_k: int, device: torch.device
 ) -> tuple[StepTimes, StepTimes]:
     """Times for fast mode, and for exact mode (the same again where there is none)."""
-    near, far = (noisy_cache(forward, length, largest_k, device) for length in LENGTHS)
-    fast = fast_width(largest_k)
+    near, far = (noisy_cache(forward, length, TREES[-1], device) for length in LENGTHS)
+    fast = fast_width(TREES[-1])
 
     def run(width: Width, count: int, cache: object = near) -> Callable[[], object]:
         return lambda: forward(width.rows([0] * count, None, cache, device), cache)[0].to("cpu")  # type: ignore[arg-type]
 
     drafts = [k for k in DRAFTS if k <= largest_k]
     steps: dict[str, Callable[[], object]] = {"far": run(fast, 1, far)}
-    for k in drafts:
+    for k in TREES:
         steps[f"fast {k}"] = run(fast, k + 1)
-        if exact is not None:
+        if exact is not None and k in drafts:
             steps[f"exact {k}"] = run(exact, k + 1)
     found = _median_ms(steps)
     cost = found["exact 0"] / found["fast 0"] - 1 if exact is not None else 0.0
 
-    def times(mode: str) -> StepTimes:
-        verify = np.interp(range(largest_k + 1), drafts, [found[f"{mode} {k}"] for k in drafts])
+    def times(mode: str, sizes: Sequence[int]) -> StepTimes:
+        verify = np.interp(range(sizes[-1] + 1), sizes, [found[f"{mode} {k}"] for k in sizes])
         return StepTimes((found["fast 0"], found["far"]), tuple(map(float, verify)), cost)
 
-    return times("fast"), times("exact" if exact is not None else "fast")
+    quick = times("fast", TREES)
+    return quick, times("exact", drafts) if exact is not None else quick

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from inference.kv_cache import whole_steps
@@ -66,23 +67,25 @@ def tree_rows(
         raise ValueError(f"{rows} rows behind {length} tokens do not fit into {total_slots} slots")
     if padded_span:
         span = min(whole_steps(span), total_slots)
-    mask = torch.zeros(rows, span, dtype=torch.bool)
-    mask[:count, :length] = True
+    seen = np.zeros((rows, span), dtype=bool)
+    seen[:count, :length] = True
     positions = list(range(length, length + count))
     if parents is None:
-        mask[:count, length : length + count] = torch.ones(count, count, dtype=torch.bool).tril()
+        seen[:count, length : length + count] = np.tri(count, dtype=bool)
     else:
+        own = seen[:, length:]
         for row, parent in enumerate(parents):
             if not -1 <= parent < row:
                 raise ValueError(f"row {row} cannot follow row {parent}")
             if parent >= 0:
-                mask[row] = mask[parent]
+                own[row] = own[parent]
                 positions[row] = positions[parent] + 1
             else:
                 positions[row] = length
-            mask[row, length + row] = True
+            own[row, row] = True
     padding = rows - count
-    mask[count:, 0] = True
+    seen[count:, 0] = True
+    mask = torch.from_numpy(seen)
     slots = [*range(length, length + count), *range(total_slots - padding, total_slots)]
     return Rows(
         tokens=torch.tensor([*tokens, *[0] * padding], device=device),

@@ -210,7 +210,8 @@ class Session:
         bias = _bias(ready, request.sampling.logit_bias)
         sampler = Sampler(request.sampling, seed, prompt.ids, rule=rule, bias=bias, ends=ready.ends)
         learned = self._learned.setdefault(ready.loaded.identity, Learned(RoundTimes(ready.times)))
-        drafting = Drafting(ready.offered, ready.loaded.drafter, learned, control)
+        is_fast = ready.loaded.mode == "fast"
+        drafting = Drafting(ready.offered, ready.loaded.drafter, learned, control, trees=is_fast)
         trail = Trail(ready.loaded.mode, tuple(prompt.ids), request.sampling, seed, rule, bias)
         self._trails.keep(request.turn, trail)
         reason = "cancelled"

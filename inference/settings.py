@@ -12,8 +12,10 @@ from typing import Literal
 
 from inference.messages import Problem
 
-DRAFTERS = ("none", "twin", "ngram", "small-model")
+DRAFTERS = ("none", "twin", "ngram", "small-model", "hybrid", "auto")
 RULES = ("coupled", "textbook")
+RECIPES = ("auto", "nf3", "affine3", "mixed3", "nf4", "affine4", "nf2")
+"""Of the twin; auto is the one that is quickest end to end on the device."""
 LARGEST_K = 8
 """Longest draft offered on screen and on the command line."""
 

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from inference.events import Bits
 
 
+JOINED = ("hybrid", "auto")
+"""Drafters that choose among others."""
+LOOK_UPS = ("ngram",)
+"""Drafters that cost nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """``step_ms`` is what one drafted token costs, measured when the drafter was made; 0 for a look-up.
@@ -52,14 +58,32 @@ class Offered:
         """The drafter of this name, None where there is none."""
         return self._offers.get(name)
 
+    def parts(self, name: str) -> tuple[str, ...]:
+        """The drafters that this one is made of: itself, or for hybrid and auto all that there are.
+
+        Look-ups come first: among equals what costs nothing wins. Empty for what cannot be used.
+        """
+        if name not in JOINED:
+            return (name,) if name in self._offers else ()
+        parts = tuple(sorted(self._offers, key=lambda part: part not in LOOK_UPS))
+        if name == "hybrid" and not (parts[:1] and parts[0] in LOOK_UPS and parts[-1] not in LOOK_UPS):
+            return ()
+        return parts
+
+    def can(self, name: str) -> bool:
+        """Whether this drafter can be used."""
+        return bool(self.parts(name))
+
     def reason(self, name: str) -> Notice:
         """Why a drafter is not offered."""
+        if name in JOINED:
+            return Notice("drafter.no_partner" if name == "hybrid" else "drafter.nothing")
         return self._refused.get(name, Notice("drafter.not_made"))
 
     @property
     def names(self) -> tuple[str, ...]:
         """Those that can be used, in the order in which they are shown; speculation can always be off."""
-        return tuple(name for name in DRAFTERS if name == "none" or name in self._offers)
+        return tuple(name for name in DRAFTERS if name == "none" or self.can(name))
 
     @property
     def refused(self) -> Mapping[str, Notice]:

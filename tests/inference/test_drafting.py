@@ -85,7 +85,7 @@ def test_a_drafter_that_comes_later_is_used_from_then_on() -> None:
     assert one.plan(IDS, 8) == 2
     assert one.name == "twin"
     assert "twin" not in found.refused
-    assert found.names == ("none", "twin")
+    assert found.names == ("none", "twin", "auto")
 
 
 def test_what_is_learned_of_one_drafter_says_nothing_of_another() -> None:

@@ -105,7 +105,7 @@ def test_the_cost_of_sampling(folder: str, capsys: pytest.CaptureFixture[str], m
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--drafters", "twin,oracle"], "oracle is not a drafter; choose one of none, twin, ngram."),
+        (["--drafters", "twin,oracle"], "oracle is not a drafter; choose one of none, twin, ngram, small-model, hybrid, auto."),
         (["--k", "auto,x"], "k is 'x'; it must be auto or a whole number."),
         (["--limit", "0"], "limit is 0; it must be a whole number of at least 1."),
         (["--repeats", "0"], "repeats is 0; it must be a whole number of at least 1."),

@@ -1,0 +1,96 @@
+"""What each drafter would do in the coming round and what that promises: the options that one is chosen from.
+
+A model that drafts promises by its measured acceptance at each depth, a look-up by the chances of what it found. Knows
+nothing of what the user set.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from inference.drafters.hybrid import Option
+from inference.drafters.sketch import depth
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inference.draft_length import DraftLength, RoundTimes
+    from inference.drafters.base import Draft
+    from inference.drafters.ngram import NgramDrafter
+    from inference.engine import Outcome
+
+LARGEST_TREE = 63
+"""Nodes of a tree: with the root, 64 rows a pass."""
+
+
+class Source(Protocol):
+    """One drafter, over one reply."""
+
+    def best(self, ids: Sequence[int], largest: int) -> Option:
+        """The quickest draft behind ``ids`` at most ``largest`` deep."""
+        ...
+
+    def fixed(self, ids: Sequence[int], k: int) -> Option:
+        """A draft of exactly K, or as much of it as there is."""
+        ...
+
+    def record(self, outcome: Outcome) -> None:
+        """A round with a draft of this drafter is over."""
+        ...
+
+
+class Model:
+    """A model that drafts: K by its measured acceptance, and now and then a try where it does not pay."""
+
+    def __init__(self, name: str, length: DraftLength) -> None:
+        self._name = name
+        self.length = length
+
+    def best(self, ids: Sequence[int], largest: int) -> Option:
+        """The K that pays most, 0 while it rests, 1 for a try."""
+        k = self.length.plan(len(ids) - 1, largest)
+        return self._option(ids, k, is_try=self.length.is_resting and k > 0)
+
+    def fixed(self, ids: Sequence[int], k: int) -> Option:
+        """Exactly K."""
+        return self._option(ids, k, is_try=False)
+
+    def record(self, outcome: Outcome) -> None:
+        """What the target made of its draft."""
+        self.length.record(outcome)
+
+    def _option(self, ids: Sequence[int], k: int, *, is_try: bool) -> Option:
+        at = len(ids) - 1
+        return Option(self._name, k, self.length.acceptance.expected(k), self.length.cost(at, k), None, is_try)
+
+
+class LookUp:
+    """A drafter that finds its tokens: a tree of them where ``trees`` are allowed, else a chain."""
+
+    def __init__(self, drafter: NgramDrafter, times: RoundTimes, trees: bool) -> None:
+        self._drafter = drafter
+        self._times = times
+        self._trees = trees
+
+    def best(self, ids: Sequence[int], largest: int) -> Option:
+        """As many of the likeliest nodes as pay, in the measured times of passes of so many rows."""
+        verify = self._times.verify_all(len(ids) - 1)
+        nodes = min(LARGEST_TREE, len(verify) - 1) if self._trees and largest else largest
+        sketch = self._drafter.sketch(ids, depth=largest, nodes=nodes, is_chain=not self._trees)
+        expected = sketch.expected()
+        best = max(range(len(expected)), key=lambda count: expected[count] / verify[min(count, len(verify) - 1)])
+        draft = sketch.draft(best)
+        return self._option(draft, expected[best], len(ids) - 1)
+
+    def fixed(self, ids: Sequence[int], k: int) -> Option:
+        """A chain of K, or as much of it as was found."""
+        sketch = self._drafter.sketch(ids, depth=k, nodes=k, is_chain=True, least=0.0)
+        return self._option(sketch.draft(k), sketch.expected()[-1], len(ids) - 1)
+
+    def record(self, outcome: Outcome) -> None:
+        """Nothing: it learns from the text itself."""
+
+    def _option(self, draft: Draft, tokens: float, length: int) -> Option:
+        return Option(
+            self._drafter.name, depth(draft.parents), tokens, self._times.verify(length, len(draft.tokens)), draft
+        )
