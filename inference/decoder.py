@@ -18,7 +18,7 @@ from inference.linears import join
 from inference.rows import Interrupted, inside_window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from inference.kv_cache import KVCache
     from inference.rows import Rows
@@ -117,6 +117,23 @@ class _Layer:
     down: Callable[[torch.Tensor], torch.Tensor]
 
 
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What heads draft from, [rows, hidden] each.
+
+    ``last`` is the last hidden state behind the final norm; ``entering`` what enters the watched layers, in the order
+    in which they were named.
+    """
+
+    last: torch.Tensor
+    entering: tuple[torch.Tensor, ...]
+
+
+def eagle3_layers(count: int) -> tuple[int, int, int]:
+    """The layers of a target with ``count`` layers whose inputs EAGLE-3 takes."""
+    return 2, count // 2, count - 3
+
+
 class Decoder:
     """Runs rows through a model whose matrices are joined, by ``pack`` or by the build of the twin.
 
@@ -141,6 +158,16 @@ class Decoder:
         self._layers_alone = [_with_rows_alone(*both) for both in zip(self._layers, body.layers, strict=True)]
         self._windows = {layer.window for layer in self._layers}
         self._table = self._embedding.new_zeros(0, 2, self._head_dim)
+        self._watched: tuple[int, ...] | None = None
+        self.features: Features | None = None
+
+    def watch(self, layers: Sequence[int] | None) -> None:
+        """Keep the ``features`` of each pass from now on, with what enters these layers; None keeps none."""
+        for layer in layers or ():
+            if not 0 <= layer < len(self._layers):
+                raise ValueError(f"there is no layer {layer} among {len(self._layers)}")
+        self._watched = None if layers is None else tuple(layers)
+        self.features = None
 
     @torch.inference_mode()
     def __call__(self, rows: Rows, cache: KVCache, *, last_only: bool = False) -> torch.Tensor:
@@ -152,9 +179,15 @@ class Decoder:
         x = functional.embedding(rows.tokens, embedding)
         count = x.shape[0]
         alone = count == 1 and not rows.whole
-        for layer, (new_keys, new_values, keys, values) in zip(
-            self._layers_alone if alone else self._layers, cache.layers_at(rows.first, used, rows.span), strict=True
+        watched = self._watched
+        entering: dict[int, torch.Tensor] = {}
+        for index, (layer, (new_keys, new_values, keys, values)) in enumerate(
+            zip(
+                self._layers_alone if alone else self._layers, cache.layers_at(rows.first, used, rows.span), strict=True
+            )
         ):
+            if watched is not None and index in watched:
+                entering[index] = x[:used].clone()
             if rows.given_up is not None and rows.given_up():
                 raise Interrupted
             # Queries and keys of a row lie side by side and are turned together.
@@ -163,7 +196,7 @@ class Decoder:
             new_keys.copy_(turned[:used, heads:].transpose(0, 1))
             new_values.copy_(qkv[:used, heads + key_heads :].transpose(0, 1))
             queries, mask = turned[:, :heads], masks[layer.window]
-            if last_only and count > FEW_ROWS and layer is self._layers[-1]:
+            if last_only and count > FEW_ROWS and watched is None and layer is self._layers[-1]:
                 # Of a chunk of the prompt only the last row goes on; the others have left their keys and values.
                 x, queries = x[used - 1 : used], queries[used - 1 : used]
                 mask = None if mask is None else mask[used - 1 : used]
@@ -171,7 +204,13 @@ class Decoder:
             gate, up = layer.gate_up(layer.before_mlp(x)).chunk(2, -1)
             x = layer.down(self._activation(gate).mul_(up)).add_(x)
         head = self._head_alone if alone else self._head
-        logits: torch.Tensor = head(self._norm(x[:used][-1:] if last_only else x[:used]))
+        if watched is not None:
+            last = self._norm(x[:used])
+            self.features = Features(last, tuple(entering[index] for index in watched))
+            x = last[-1:] if last_only else last
+        else:
+            x = self._norm(x[:used][-1:] if last_only else x[:used])
+        logits: torch.Tensor = head(x)
         return logits
 
     def _turn(self, both: torch.Tensor, layer: _Layer, rotary: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:

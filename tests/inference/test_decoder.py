@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from inference.decoder import JOINED, Decoder, pack, refusal
+from inference.decoder import JOINED, Decoder, eagle3_layers, pack, refusal
 from inference.exact import Width, fast_width, find_width
 from inference.kv_cache import KVCache
 from inference.model import ReferenceForward
@@ -212,3 +212,42 @@ def test_matrices_of_another_kind_are_refused() -> None:
     model = tiny_model("llama")
     model.model.layers[2].mlp.down_proj = nn.Sequential(model.model.layers[2].mlp.down_proj)
     assert refusal(model) == "matrices"
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen3"])
+def test_features_are_the_hidden_states_of_the_reference(name: str) -> None:
+    family, changes = MODELS[name]
+    changes = changes | {"num_hidden_layers": 6}
+    known, taken = tiny_model(family, **changes), tiny_model(family, **changes)
+    list(pack(taken))
+    decoder = Decoder(taken)
+    layers = eagle3_layers(6)
+    assert layers == (2, 3, 3)
+    decoder.watch(layers)
+    ids = torch.randint(0, VOCABULARY, (40,), generator=torch.Generator().manual_seed(4)).tolist()
+    states = known(torch.tensor([ids]), output_hidden_states=True).hidden_states
+    cache = KVCache(100, 20)
+    first = 0
+    # A chunk of the prompt, of which only the last row's logits are wanted, a draft, and a plain step.
+    for count, last_only in ((30, True), (9, False), (1, False)):
+        decoder(tree_rows(ids[first : first + count], None, first, cache.slots), cache, last_only=last_only)
+        cache.advance(count)
+        found = decoder.features
+        assert found is not None
+        for layer, entering in zip(layers, found.entering, strict=True):
+            torch.testing.assert_close(entering, states[layer][0, first : first + count], rtol=1e-5, atol=1e-4)
+        torch.testing.assert_close(found.last, states[-1][0, first : first + count], rtol=1e-5, atol=1e-4)
+        first += count
+
+
+def test_watching_changes_nothing_but_rounding_and_can_be_ended() -> None:
+    _, decoder = both("llama", torch.bfloat16)
+    plain = conversation(decoder)
+    decoder.watch((0, 1))
+    for one, other in zip(conversation(decoder), plain, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-2, atol=1e-2)
+    decoder.watch(None)
+    conversation(decoder)
+    assert decoder.features is None
+    with pytest.raises(ValueError, match="no layer 99"):
+        decoder.watch((99,))
