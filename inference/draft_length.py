@@ -11,6 +11,7 @@ import math
 import statistics
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ CHANGE = 0.5
 ALARM = 4.0
 """Log-likelihood ratio at which a change counts as seen (one false alarm in about 50 tests that hint at one)."""
 KEPT_TIMES = 9
-SURE = 3
-"""Measured times from which on their median stands for itself."""
+SHARE_PRIOR = 4.0
+"""Measured times that the load's count for."""
 
 
 class Suspicion:
@@ -117,11 +118,16 @@ class Acceptance:
 
 
 class RoundTimes:
-    """Measured times by context-length bucket, those of drafts by drafter too, on top of those of the load."""
+    """Measured times by context-length bucket, those of drafts by drafter too, on top of those of the load.
+
+    A machine is quicker and slower from moment to moment, so of a pass two things are kept apart: how quick the machine
+    was of late, and how a pass of so many rows stands to what the load makes expect then.
+    """
 
     def __init__(self, measured: StepTimes) -> None:
         self.measured = measured
-        self._verify: dict[int, dict[int, deque[float]]] = {}
+        self._levels: dict[int, deque[float]] = {}
+        self._shares: dict[tuple[int, int], deque[float]] = {}
         self._draft: dict[tuple[str, int], deque[float]] = {}
         self._rows: dict[int, list[float]] = {}
 
@@ -134,8 +140,11 @@ class RoundTimes:
         """Keep a round's times."""
         bucket = self.bucket(outcome.length)
         drafted = outcome.drafted
-        seen = self._verify.setdefault(bucket, {})
-        seen.setdefault(drafted, deque(maxlen=KEPT_TIMES)).append(outcome.verify_ms)
+        level = outcome.verify_ms / self.measured.verify[min(drafted, len(self.measured.verify) - 1)]
+        levels = self._levels.setdefault(bucket, deque(maxlen=KEPT_TIMES))
+        levels.append(level)
+        shares = self._shares.setdefault((bucket, drafted), deque(maxlen=KEPT_TIMES))
+        shares.append(level / statistics.median(levels))
         self._rows.pop(bucket, None)
         if drafted:
             kept = self._draft.setdefault((outcome.drafter, bucket), deque(maxlen=KEPT_TIMES))
@@ -147,27 +156,28 @@ class RoundTimes:
         return rows[min(drafted, len(rows) - 1)]
 
     def verify_all(self, length: int) -> list[float]:
-        """Milliseconds of passes over 0, 1, 2, ... drafted tokens; one not seen is scaled by those that were."""
+        """Milliseconds of passes over 0, 1, 2, ... drafted tokens, as far as the load measured them."""
         bucket = self.bucket(length)
         if bucket not in self._rows:
-            measured = self.measured.verify
-            seen = {at: statistics.median(times) for at, times in self._verify.get(bucket, {}).items()}
-            ratios = {at: time / measured[at] for at, time in seen.items() if at < len(measured)}
-            if not ratios:
+            levels = self._levels.get(bucket)
+            if not levels:
                 grown = self.measured.plain(length) / self.measured.plain_at[0]
-                return [ms * grown for ms in measured]
-            typical = statistics.median(ratios.values())
-            rows = [ms * typical for ms in measured]
-            for at, time in seen.items():
-                if at < len(rows) and len(self._verify[bucket][at]) >= SURE:
-                    rows[at] = time
-            self._rows[bucket] = rows
+                return [ms * grown for ms in self.measured.verify]
+            level = statistics.median(levels)
+            rows = [ms * level * self._share(bucket, at) for at, ms in enumerate(self.measured.verify)]
+            self._rows[bucket] = list(accumulate(reversed(rows), min))[::-1]  # more rows never take less
         return self._rows[bucket]
 
     def draft(self, drafter: str, length: int, measured: float) -> float:
         """Milliseconds of one drafted token of this drafter, ``measured`` when it was made."""
         seen = self._draft.get((drafter, self.bucket(length)))
         return statistics.median(seen) if seen else measured
+
+    def _share(self, bucket: int, drafted: int) -> float:
+        shares = self._shares.get((bucket, drafted))
+        if not shares:
+            return 1.0
+        return (len(shares) * statistics.median(shares) + SHARE_PRIOR) / (len(shares) + SHARE_PRIOR)
 
 
 class DraftLength:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,8 +55,11 @@ class StepTimes:
         return near + max(0.0, far - near) * max(0, length - low) / (high - low)
 
 
-def _median_ms(steps: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Median times of several steps, run in turns so that a busy moment hits all alike."""
+def _typical_ms(steps: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """Times of several steps, run in turns: of the first the median, of the others what is to it as their least to its.
+
+    What a busy machine adds is in no two medians alike; the least times compare what the steps themselves take.
+    """
     times: dict[str, list[float]] = {name: [] for name in steps}
     for step in steps.values():
         step()  # the first call prepares kernels
@@ -67,7 +71,14 @@ def _median_ms(steps: dict[str, Callable[[], object]]) -> dict[str, float]:
             begun = time.perf_counter()
             step()
             times[name].append((time.perf_counter() - begun) * 1e3)
-    return {name: statistics.median(found) for name, found in times.items()}
+    first = next(iter(times.values()))
+    busy = statistics.median(first) / min(first)
+    return {name: min(found) * busy for name, found in times.items()}
+
+
+def never_falling(times: Sequence[float]) -> list[float]:
+    """Times of passes of more and more rows, none above that of a wider one: what is above was a busy moment."""
+    return list(accumulate(reversed(times), min))[::-1]
 
 
 @torch.inference_mode()
@@ -75,7 +86,7 @@ def draft_step_ms(forward: Forward, device: torch.device) -> float:
     """One step of a drafter that is a model on the target's cache."""
     near = noisy_cache(forward, LENGTHS[0], 1, device)
     rows = tree_rows([0], None, near.length, near.slots, device=device)
-    return _median_ms({"draft": lambda: forward(rows, near)[0].to("cpu")})["draft"]
+    return _typical_ms({"draft": lambda: forward(rows, near)[0].to("cpu")})["draft"]
 
 
 @torch.inference_mode()
@@ -90,16 +101,16 @@ def step_times(
         return lambda: forward(width.rows([0] * count, None, cache, device), cache)[0].to("cpu")  # type: ignore[arg-type]
 
     drafts = [k for k in DRAFTS if k <= largest_k]
-    steps: dict[str, Callable[[], object]] = {"far": run(fast, 1, far)}
+    steps: dict[str, Callable[[], object]] = {"fast 0": run(fast, 1), "far": run(fast, 1, far)}
     for k in TREES:
         steps[f"fast {k}"] = run(fast, k + 1)
         if exact is not None and k in drafts:
             steps[f"exact {k}"] = run(exact, k + 1)
-    found = _median_ms(steps)
+    found = _typical_ms(steps)
     cost = found["exact 0"] / found["fast 0"] - 1 if exact is not None else 0.0
 
     def times(mode: str, sizes: Sequence[int]) -> StepTimes:
-        verify = np.interp(range(sizes[-1] + 1), sizes, [found[f"{mode} {k}"] for k in sizes])
+        verify = np.interp(range(sizes[-1] + 1), sizes, never_falling([found[f"{mode} {k}"] for k in sizes]))
         return StepTimes((found["fast 0"], found["far"]), tuple(map(float, verify)), cost)
 
     quick = times("fast", TREES)
