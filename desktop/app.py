@@ -58,6 +58,7 @@ def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[]
 
     hints.colorSchemeChanged.connect(on_scheme)
     window.appeared.connect(worker.start)
+    window.appeared.connect(window.shelf.begin)
     window.closed.connect(app.quit)
     interrupts = Interrupts(window.close, app)
     window.resize(window.sizeHint().boundedTo(app.primaryScreen().availableSize()))

@@ -100,6 +100,12 @@ class Header(QFrame):
         """The name of the model, or that there is none."""
         self.model.show_name(name or self.tr("Choose a model"))
 
+    def show_loading(self, name: str) -> None:
+        """Which model is being loaded, if one is; its name follows when it is ready."""
+        if name:
+            short = name.partition("@")[0].replace("\\", "/").rstrip("/").rpartition("/")[2]
+            self.model.show_name(filled(self.tr("Loading {name}…"), name=short))
+
     def show_largest_k(self, largest: int) -> None:
         """Offer automatic and 0 to ``largest``; a longer choice becomes the largest."""
         self.length.clear()
@@ -117,6 +123,11 @@ class Header(QFrame):
         for part in (self.switch, self.length):
             part.setEnabled(is_possible)
             part.setToolTip(reason)
+
+    def choose_drafter(self, name: str | None) -> None:
+        """This drafter drafts from the next round on; None is the one the model was loaded with."""
+        if name != self._speculation.drafter:
+            self._set(replace(self._speculation, drafter=name))
 
     def show_round(self, last: Round | None) -> None:
         """Draft length and speed-up of the round just written."""
@@ -161,8 +172,8 @@ class _ModelButton(QToolButton):
 
     def show_name(self, name: str) -> None:
         self._name = name
-        self.setToolTip(name)
         self.setAccessibleName(self.tr("Model: {name}").format(name=name))
+        self.setToolTip(f"{name} ({QKeySequence('Ctrl+L').toString(QKeySequence.SequenceFormat.NativeText)})")
         self.updateGeometry()
         self._cut()
 

@@ -20,6 +20,7 @@ class Loading(QFrame):
 
     retry_wanted = Signal()
     folder_wanted = Signal()
+    models_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,9 +34,12 @@ class Loading(QFrame):
         self.folder = QPushButton(self.tr("Choose a folder"), self)
         self.retry.clicked.connect(self.retry_wanted)
         self.folder.clicked.connect(self.folder_wanted)
+        self.models = QPushButton(self.tr("Choose a model"), self)
+        self.models.clicked.connect(self.models_wanted)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.retry)
+        buttons.addWidget(self.models)
         buttons.addWidget(self.folder)
         buttons.addStretch(1)
         column = QVBoxLayout(self)
@@ -55,7 +59,7 @@ class Loading(QFrame):
         self._show(sentence(event.notice), event.fraction, failed=False)
 
     def show_failure(self, event: LoadFailed) -> None:
-        """Why, and two ways on."""
+        """Why, and three ways on."""
         self._show(sentence(event.notice), None, failed=True)
 
     def _show(self, words: str, fraction: float | None, *, failed: bool) -> None:
@@ -71,4 +75,5 @@ class Loading(QFrame):
             self.bar.setValue(round(STEPS * max(0.0, min(1.0, fraction))))
         self.retry.setVisible(failed)
         self.folder.setVisible(failed)
+        self.models.setVisible(failed)
         self.show()

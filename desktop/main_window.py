@@ -294,8 +294,12 @@ class MainWindow(QMainWindow):
         self.composer.setFocus()
 
     def _show_settings(self) -> None:
-        dialog = SettingsDialog(self._preferences, self._settings, self, thinking=self.desk.thinking)
+        network = self.shelf.network_group()
+        dialog = SettingsDialog(
+            self._preferences, self._settings, self, thinking=self.desk.thinking, network=network
+        )
         dialog.accepted.connect(lambda: self._on_preferences(dialog.chosen()))
+        dialog.accepted.connect(lambda: self.shelf.keep_network(network.network()))
         dialog.open()
 
     def _on_preferences(self, preferences: stored.Preferences) -> None:

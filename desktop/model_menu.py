@@ -1,13 +1,15 @@
-"""The menu on the model's name: which model to load, and in which mode. It only says what was chosen."""
+"""The menu on the model's name: what is installed, the way to more, and the mode. It only says what was chosen."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu
+
+from desktop.models.installed import is_same
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction
@@ -16,19 +18,25 @@ if TYPE_CHECKING:
     from inference.settings import ModelChoice
 
 STARTER = "starter"
+MOST = 12
+"""So many models the menu holds; the models page holds all."""
 
 
 class ModelMenu(QMenu):
-    """``chosen`` carries the ModelChoice to load."""
+    """``chosen`` carries the ModelChoice to load; ``models_wanted`` and ``hub_wanted`` lead to the models page."""
 
     chosen = Signal(object)
+    models_wanted = Signal()
+    hub_wanted = Signal()
 
     def __init__(self, choice: ModelChoice, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._choice = choice
-        self.addAction(self.tr("Starter model"), lambda: self._choose(model=STARTER))
+        self._models: list[QAction] = []
+        self._rest = self.addSeparator()
+        self.addAction(self.tr("All models…"), self.models_wanted.emit)
+        self.addAction(self.tr("Find more models…"), self.hub_wanted.emit)
         self.addAction(self.tr("Open folder…"), self.ask_for_folder)
-        self.addAction(self.tr("From the hub…"), self.ask_for_hub_name)
         self.addSeparator()
         modes = QActionGroup(self)
         for words, exact in (
@@ -38,11 +46,24 @@ class ModelMenu(QMenu):
         ):
             action = self._mode(words, exact)
             modes.addAction(action)
+        self.show_models([], "")
 
     @property
     def choice(self) -> ModelChoice:
         """What was chosen last."""
         return self._choice
+
+    def show_models(self, entries: list[dict[str, Any]], current: str) -> None:
+        """Offer what can be loaded, the one at hand marked; the starter is always offered."""
+        for action in self._models:
+            self.removeAction(action)
+            action.deleteLater()
+        ready = [entry for entry in entries if entry["ready"]]
+        offered = [(str(entry["name"]), str(entry["model"]), is_same(str(entry["model"]), current, entry))
+                   for entry in ready[:MOST]]  # fmt: skip
+        if not any(model == STARTER for _, model, _ in offered):
+            offered.insert(0, (self.tr("Starter model"), STARTER, current == STARTER))
+        self._models = [self._model(*one) for one in offered]
 
     def ask_for_folder(self) -> None:
         """Let the user point at a folder with a model."""
@@ -50,22 +71,22 @@ class ModelMenu(QMenu):
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda folder: self._choose(model=folder))
+        dialog.fileSelected.connect(self.choose)
         dialog.open()
 
-    def ask_for_hub_name(self) -> None:
-        """Let the user name a model of the hub."""
-        dialog = QInputDialog(self.parentWidget())
-        dialog.setWindowTitle(self.tr("From the hub"))
-        dialog.setLabelText(self.tr("Name of the model, as owner/name or owner/name@revision:"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.textValueSelected.connect(self.choose_hub_name)
-        dialog.open()
+    def choose(self, model: str) -> None:
+        """Load a model; the engine says what is wrong with a text that names none."""
+        if model.strip():
+            self._choose(model=model.strip())
 
-    def choose_hub_name(self, text: str) -> None:
-        """Load ``owner/name[@revision]``; the engine says what is wrong with any other text."""
-        if text.strip():
-            self._choose(model=text.strip())
+    def _model(self, name: str, model: str, is_current: bool) -> QAction:
+        action = self.addAction(name.replace("&", "&&"))
+        action.triggered.connect(lambda: self.choose(model))
+        action.setCheckable(True)
+        action.setChecked(is_current)
+        self.removeAction(action)
+        self.insertAction(self._rest, action)
+        return action
 
     def _mode(self, words: str, exact: bool | None) -> QAction:
         action = self.addAction(words, lambda: self._choose(exact=exact))

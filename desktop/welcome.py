@@ -9,9 +9,10 @@ from desktop.icons import mark
 
 
 class Welcome(QScrollArea):
-    """``chosen`` carries the text of a suggestion."""
+    """``chosen`` carries the text of a suggestion; ``models_wanted`` leads to the model that suits this machine."""
 
     chosen = Signal(str)
+    models_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,8 +52,20 @@ class Welcome(QScrollArea):
             button.setMaximumWidth(420)
             button.clicked.connect(self._on_clicked)
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.recommended = QPushButton(page)
+        self.recommended.setObjectName("link")
+        self.recommended.setMaximumWidth(420)
+        self.recommended.clicked.connect(self.models_wanted)
+        self.recommended.hide()
+        column.addSpacing(8)
+        column.addWidget(self.recommended, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(2)
         self.setWidget(page)
+
+    def show_recommended(self, words: str) -> None:
+        """Name a model that suits this machine better than what is here; nothing where ``words`` is empty."""
+        self.recommended.setText(words)
+        self.recommended.setVisible(bool(words))
 
     def _on_clicked(self) -> None:
         button = self.sender()

@@ -32,6 +32,7 @@ class SettingsDialog(QDialog):
         parent: QWidget | None = None,
         *,
         thinking: Sequence[str] = (),
+        network: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Settings"))
@@ -63,7 +64,8 @@ class SettingsDialog(QDialog):
         rows.addRow(self.tr("Text size"), self.text_size)
         rows.addRow(self.tr("Speculation keeps"), self.rule)
         own = self.tr("Chats without settings of their own")
-        lay_out(self, (everywhere, own, self.presets, self.presets.said, self.form))
+        hub = (self.tr("The hub, from which models come"), network) if network is not None else ()
+        lay_out(self, (everywhere, own, self.presets, self.presets.said, self.form, *hub))
 
     def chosen(self) -> Preferences:
         """The preferences as set in the dialog."""

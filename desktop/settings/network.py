@@ -9,7 +9,6 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from desktop.sentences import sentence
@@ -81,9 +80,7 @@ def write(settings: QSettings, network: Network) -> None:
 
 
 class NetworkGroup(QWidget):
-    """The fields; ``changed`` carries the Network at every finished change, which counts from the next job on."""
-
-    changed = Signal(object)
+    """The fields. `network` is what they say; the token goes its own way, at once."""
 
     def __init__(self, network: Network, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -102,9 +99,6 @@ class NetworkGroup(QWidget):
         self.said = QLabel(self)
         self.said.setObjectName("quiet")
         self.said.setWordWrap(True)
-        for field in (self.endpoint, self.proxy):
-            field.editingFinished.connect(self._on_changed)
-        self.offline.toggled.connect(self._on_changed)
         self.token.returnPressed.connect(self._on_keep)
         self.keep.clicked.connect(self._on_keep)
         self.forget.clicked.connect(lambda: self._ask("forget"))
@@ -135,12 +129,7 @@ class NetworkGroup(QWidget):
 
     def network(self) -> Network:
         """What the fields say."""
-        return Network(
-            self.endpoint.text().strip().rstrip("/"), self.proxy.text().strip(), self.offline.isChecked()
-        )
-
-    def _on_changed(self) -> None:
-        self.changed.emit(self.network())
+        return Network(self.endpoint.text().strip().rstrip("/"), self.proxy.text().strip(), self.offline.isChecked())
 
     def _on_keep(self) -> None:
         typed = self.token.text().strip()

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from inference.models.starter import Progress
 
 LIMIT = 40
-FREE = ("apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "cc0-1.0", "unlicense", "isc", "mpl-2.0")
-"""Licences that allow any use, selling included."""
 BYTES = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2, "I16": 2}
 """Of a stored number; one byte for whatever is not named."""
 
@@ -31,13 +29,15 @@ BYTES = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2, 
 class Found:
     """A model of the hub. ``size`` counts the weights' bytes, ``parameters`` weights; None where the hub tells neither.
 
-    ``form`` is safetensors, gguf, or other, which cannot be loaded. ``tested``: it is on the program's own list.
+    ``form`` is safetensors, gguf, or other, which cannot be loaded. ``free``: the licence allows any use.
+    ``tested``: it is on the program's own list.
     """
 
     name: str
     repository: str
     model: str
     licence: str
+    free: bool
     gated: bool
     parameters: int | None
     size: int | None
@@ -67,7 +67,7 @@ def search(words: str, progress: Progress, *, licence: str = "any", largest: int
     return [
         one for one in found
         if one.form != "other"
-        and (licence != "free" or one.licence in FREE)
+        and (licence != "free" or one.free)
         and (largest is None or one.size is None or one.size <= largest)
     ]  # fmt: skip
 
@@ -92,11 +92,13 @@ def _described(info: ModelInfo) -> Found:
     stored = info.safetensors.parameters if info.safetensors else {}
     known = next((one for one in tested.models() if one.repository == info.id), None)
     size = sum(count * BYTES.get(kind, 1) for kind, count in stored.items()) or None
+    licence = next((tag.partition(":")[2] for tag in tags if tag.startswith("license:")), "")
     return Found(
         name=info.id.partition("/")[2],
         repository=info.id,
         model=known.model if known else info.id,
-        licence=next((tag.partition(":")[2] for tag in tags if tag.startswith("license:")), ""),
+        licence=licence,
+        free=licence in tested.FREE,
         gated=bool(info.gated),
         parameters=known.parameters if known else sum(stored.values()) or None,
         size=known.size if known else size,

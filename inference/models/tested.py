@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 LIST = Path(__file__).resolve().parents[2] / "resources" / "models.toml"
+FREE = ("apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "cc0-1.0", "unlicense", "isc", "mpl-2.0")
+"""Licences that allow any use, selling included."""
 CPU_BYTES = 1_300_000_000
 """Without a GPU every word reads all weights from memory: at 35 GB/s, so many bytes give some 25 words a second."""
 
@@ -75,4 +77,4 @@ def recommended(gpu_gb: float | None, ram_gb: float) -> Tested:
 
 def as_json(one: Tested) -> dict[str, Any]:
     """An entry as jobs print it."""
-    return {**asdict(one), "model": one.model, "tested": True}
+    return {**asdict(one), "model": one.model, "free": one.licence in FREE, "tested": True}

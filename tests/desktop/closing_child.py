@@ -74,7 +74,7 @@ class Window(MainWindow):
             or (MOMENT == "model" and round_number == 5)
         ):
             if MOMENT == "model":
-                self.menu.choose_hub_name("owner/name")
+                self.menu.choose("owner/name")
             close_twice()
         elif self.status_bar.state.text() == "ready":
             if MOMENT == "signal":

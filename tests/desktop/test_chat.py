@@ -246,9 +246,9 @@ def test_another_model_ends_the_reply_and_stale_news_of_loading_are_dropped(stag
     one = stage(Script(permits=threading.Semaphore(1))).ready()
     one.window.ask("Go")
     one.wait(lambda: one.reply.rounds)
-    one.window.menu.choose_hub_name("owner/first@main")
-    one.window.menu.choose_hub_name(" owner/second ")
-    one.window.menu.choose_hub_name("  ")
+    one.window.menu.choose("owner/first@main")
+    one.window.menu.choose(" owner/second ")
+    one.window.menu.choose("  ")
     one.ready()
     assert ended_with(one) == "finish.cancelled"
     assert [c.model for c in one.session.choices] == ["starter", "owner/first@main", "owner/second"]

@@ -1,0 +1,146 @@
+"""A bar of segments: what of a memory a model would take, what others have, what stays free. Only draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from desktop.models import words
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent
+
+    from desktop.palette import Palette
+
+HEIGHT = 12
+GAP = 2
+LEGEND_GAP = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of the memory. ``role`` is a colour of the palette, or free."""
+
+    name: str
+    size: float
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How a model fits: ``said`` in a sentence, ``segments`` in bytes; ``whole`` is the memory there is."""
+
+    said: str
+    whole: float
+    segments: tuple[Segment, ...]
+    fits: bool
+
+    @property
+    def in_words(self) -> str:
+        """The segments, for those who cannot see them."""
+        return ", ".join(f"{one.name} {words.size(one.size)}" for one in self.segments)
+
+
+class FitBar(QWidget):
+    """Shows one Fit: a sentence over a bar; the parts by name in its tooltip."""
+
+    def __init__(self, palette: Palette, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._roles = palette
+        self._fit: Fit | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_fit(self, fit: Fit) -> None:
+        """Show it."""
+        self._fit = fit
+        self.setToolTip(fit.in_words)
+        self.setAccessibleName(fit.said)
+        self.setAccessibleDescription(fit.in_words)
+        self.update()
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Other colours."""
+        self._roles = palette
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, HEIGHT)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._fit is None:
+            return
+        whole = max(self._fit.whole, sum(one.size for one in self._fit.segments), 1)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        left, room = 0.0, self.width() - 1
+        for one in self._fit.segments:
+            width = room * one.size / whole
+            box = QRectF(left + 0.5, 0.5, max(1.0, width - GAP), HEIGHT - 1)
+            if one.role == "free":
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(QPen(QColor(self._roles.control_border)))
+            else:
+                painter.setBrush(QColor(getattr(self._roles, one.role)))
+                painter.setPen(Qt.PenStyle.NoPen)
+            painter.drawRoundedRect(box, 2, 2)
+            left += width
+        if not self._fit.fits:  # where the memory ends
+            painter.setPen(QPen(QColor(self._roles.danger), 2))
+            at = room * self._fit.whole / whole
+            painter.drawLine(round(at), 0, round(at), HEIGHT)
+        painter.end()
+
+
+class Legend(QWidget):
+    """What the colours of the bars mean; it leaves out what there is no room for, since each bar tells it, too."""
+
+    def __init__(
+        self, parts: tuple[tuple[str, str, str], ...], palette: Palette, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._parts = parts
+        self._roles = palette
+        self.setObjectName("quiet")
+        self.setAccessibleName(", ".join(name for _, name, _ in parts))
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Other colours."""
+        self._roles = palette
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(80, self.fontMetrics().height() + 4)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        font = self.font()
+        font.setPixelSize(max(10, self.fontInfo().pixelSize() - 1))
+        painter.setFont(font)
+        metrics = painter.fontMetrics()
+        widths = [HEIGHT + 4 + metrics.horizontalAdvance(name) for _, name, _ in self._parts]
+        if sum(widths) + LEGEND_GAP * (len(widths) - 1) > self.width():
+            painter.end()
+            return
+        left = self.width() - sum(widths) - LEGEND_GAP * (len(widths) - 1)
+        middle = self.height() / 2
+        for (_, name, role), width in zip(self._parts, widths, strict=True):
+            box = QRectF(left + 0.5, middle - HEIGHT / 2 + 0.5, HEIGHT - 3, HEIGHT - 3)
+            if role == "free":
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(QPen(QColor(self._roles.control_border)))
+            else:
+                painter.setBrush(QColor(getattr(self._roles, role)))
+                painter.setPen(Qt.PenStyle.NoPen)
+            painter.drawRoundedRect(box, 2, 2)
+            painter.setPen(QColor(self._roles.muted))
+            painter.drawText(round(left + HEIGHT + 2), round(middle + metrics.ascent() / 2 - 2), name)
+            left += width + LEGEND_GAP
+        painter.end()

@@ -1,0 +1,142 @@
+"""The list of what is installed: load it, import it where it is a GGUF file, check it, remove it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from desktop.models import words
+from desktop.models.row import Rows, centred
+from desktop.sentences import filled, sentence
+from inference.events import Notice
+
+if TYPE_CHECKING:
+    from desktop.models.row import Row
+    from desktop.palette import Palette
+
+Entry = dict[str, Any]
+"""A model as the job `library` prints it."""
+
+
+class Installed(QWidget):
+    """``load_wanted`` carries what a model is chosen by, ``import_wanted`` a path.
+
+    ``remove_wanted`` and ``trust_wanted`` carry an entry.
+    """
+
+    load_wanted = Signal(str)
+    import_wanted = Signal(str)
+    remove_wanted = Signal(object)
+    trust_wanted = Signal(object)
+    folder_wanted = Signal()
+    file_wanted = Signal()
+    discover_wanted = Signal()
+
+    def __init__(self, palette: Palette, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._entries: list[Entry] | None = None
+        self._loaded = ""
+        self._loading = ""
+        self.rows = Rows(self.tr("Installed models"), palette, self)
+        self.folder = QPushButton(self.tr("Add a folder…"), self)
+        self.file = QPushButton(self.tr("Import a GGUF file…"), self)
+        self.folder.clicked.connect(self.folder_wanted)
+        self.file.clicked.connect(self.file_wanted)
+        head = QWidget(self)
+        above = QHBoxLayout(head)
+        above.setContentsMargins(0, 12, 0, 0)
+        above.setSpacing(8)
+        above.addStretch(1)
+        above.addWidget(self.folder)
+        above.addWidget(self.file)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(centred(head, self))
+        column.addWidget(self.rows, 1)
+        self._show()
+
+    @property
+    def entries(self) -> list[Entry]:
+        """What is installed, as far as it is known."""
+        return self._entries or []
+
+    def show_entries(self, entries: list[Entry]) -> None:
+        """The list is here, or is another."""
+        self._entries = entries
+        self._show()
+
+    def show_state(self, loaded: str, loading: str) -> None:
+        """Which model is loaded, and which is being loaded, by what they are chosen by."""
+        if (loaded, loading) != (self._loaded, self._loading):
+            self._loaded, self._loading = loaded, loading
+            self._show()
+
+    def _show(self) -> None:
+        if self._entries is None:
+            self.rows.say(self.tr("Looking for models…"))
+        elif not self._entries:
+            self.rows.say(self.tr("There is no model here yet. Discover shows which suit this machine."))
+        else:
+            self.rows.say("")
+        entries = {entry["model"]: entry for entry in self.entries}
+        for row, (model, entry) in zip(self.rows.show_keys(list(entries)), entries.items(), strict=True):
+            self._fill(row, model, entry)
+
+    def _fill(self, row: Row, model: str, entry: Entry) -> None:
+        mark = ""
+        if is_same(model, self._loaded, entry):
+            mark = self.tr("loaded")
+        elif is_same(model, self._loading, entry):
+            mark = self.tr("loading")
+        problem = entry.get("problem")
+        trouble = sentence(Notice(problem["id"], problem["values"])) if problem else ""
+        is_raw = entry["kind"] == "gguf" and entry["complete"]
+        row.show_words(
+            entry["name"], facts(entry), mark, "" if is_raw and not problem else trouble, is_bad=bool(problem)
+        )
+        row.begin()
+        if entry["ready"]:
+            row.offer(self.tr("Load"), lambda: self.load_wanted.emit(model), is_possible=not mark)
+        elif is_raw and not problem:
+            row.offer(self.tr("Import"), lambda: self.import_wanted.emit(model))
+        elif problem and problem["id"] == "error.remote_code":
+            row.offer(self.tr("See its code…"), lambda: self.trust_wanted.emit(entry))
+        row.offer(self.tr("Remove"), lambda: self.remove_wanted.emit(entry), is_possible=not mark)
+        row.end()
+
+
+def is_same(model: str, other: str, entry: Entry) -> bool:
+    """Whether an entry is what ``other`` names: as it is chosen, with its revision, or by its folder."""
+    if not other:
+        return False
+    names = {model, str(entry["folder"])}
+    if entry.get("revision"):
+        names |= {f"{entry['name']}@{entry['revision']}", str(entry["name"])}
+    return other in names
+
+
+def facts(entry: Entry) -> str:
+    """What is known of an installed model, in one line."""
+    parts = [
+        words.parameters(entry["parameters"]) if entry["parameters"] else "",
+        words.size(entry["size"]) if entry["size"] else "",
+        entry["dtype"],
+        filled(QCoreApplication.translate("models", "context {count}"), count=entry["context"])
+        if entry["context"]
+        else "",
+        entry["licence"] or "",
+        _source(entry),
+    ]
+    return words.SEPARATOR.join(filter(None, parts))
+
+
+def _source(entry: Entry) -> str:
+    return {
+        "starter": QCoreApplication.translate("models", "comes with Borrador"),
+        "converted": QCoreApplication.translate("models", "converted here"),
+        "hub": QCoreApplication.translate("models", "from the hub"),
+        "folder": QCoreApplication.translate("models", "in your folders"),
+    }.get(str(entry["source"]), "")

@@ -1,0 +1,71 @@
+"""What the tested models would take of this machine's memory, from their shapes alone; before anything is fetched.
+
+In bfloat16 with the 3-bit twin. Reads how much memory there is and how much of it others have. Free of torch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from inference.models.tested import Tested
+
+CONTEXT = 8192
+PACKED_BITS = 3.5
+WORK = 0.6e9
+"""Bytes for the libraries' own needs, graphs and one pass."""
+TWIN_SHARE = PACKED_BITS / 16
+"""A twin's bytes against its target's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory models are loaded into: a GPU's, by ``name``, or the machine's. Bytes."""
+
+    kind: str
+    name: str
+    whole: int
+    used: int
+
+
+def memory() -> Memory:
+    """The first GPU's, where there is one, else the machine's."""
+    import psutil
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+        card = pynvml.nvmlDeviceGetHandleByIndex(0)
+        told = pynvml.nvmlDeviceGetMemoryInfo(card)
+        return Memory("gpu", str(pynvml.nvmlDeviceGetName(card)), int(told.total), int(told.used))
+    except pynvml.NVMLError:  # no driver or no card
+        machine = psutil.virtual_memory()
+        return Memory("ram", "", machine.total, machine.total - machine.available)
+
+
+def fit(one: Tested, there: Memory) -> dict[str, Any]:
+    """Segments in bytes, whether they fit, and a notice that says so."""
+    config = one.config
+    row = 4 * config["num_hidden_layers"] * config["num_key_value_heads"] * config["head_dim"]
+    parts = {
+        "target": 2.0 * one.parameters,
+        "twin": one.parameters * PACKED_BITS / 8,
+        "cache": float(row * CONTEXT),
+        "work": WORK,
+    }
+    needed = sum(parts.values())
+    free = there.whole - there.used - needed
+    segments = [*parts.items(), ("others", float(there.used)), *([("free", free)] if free > 0 else [])]
+    figures = {"needed_gb": needed / 1e9, "free_gb": (there.whole - there.used) / 1e9}
+    return {
+        "segments": [{"name": name, "bytes": round(size)} for name, size in segments],
+        "whole": there.whole,
+        "fits": free > 0,
+        "notice": {"id": f"fit.{there.kind}" + ("" if free > 0 else "_lacks"), "values": figures},
+    }
+
+
+def room(there: Memory) -> float:
+    """Bytes of weights that fit beside their twin and a usual context, for models whose shapes are not known."""
+    return max(0.0, (there.whole - there.used - WORK - 1.2e9) / (1 + TWIN_SHARE))
