@@ -519,186 +519,186 @@
     <name>Discover</name>
     <message>
         <source>Search the hub by name</source>
-        <translation type="unfinished"></translation>
+        <translation>Buscar por nombre en el repositorio</translation>
     </message>
     <message>
         <source>Search</source>
-        <translation type="unfinished">Buscar</translation>
+        <translation>Buscar</translation>
     </message>
     <message>
         <source>Licence</source>
-        <translation type="unfinished"></translation>
+        <translation>Licencia</translation>
     </message>
     <message>
         <source>any licence</source>
-        <translation type="unfinished"></translation>
+        <translation>cualquier licencia</translation>
     </message>
     <message>
         <source>free for any use</source>
-        <translation type="unfinished"></translation>
+        <translation>libre para cualquier uso</translation>
     </message>
     <message>
         <source>Size</source>
-        <translation type="unfinished"></translation>
+        <translation>Tamaño</translation>
     </message>
     <message>
         <source>any size</source>
-        <translation type="unfinished"></translation>
+        <translation>cualquier tamaño</translation>
     </message>
     <message>
         <source>fits this machine</source>
-        <translation type="unfinished"></translation>
+        <translation>cabe en este equipo</translation>
     </message>
     <message>
         <source>at most {size}</source>
-        <translation type="unfinished"></translation>
+        <translation>como mucho {size}</translation>
     </message>
     <message>
         <source>Models that can be had</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelos que se pueden obtener</translation>
     </message>
     <message>
         <source>Models that suit Borrador, smallest first. The bar shows what of the memory each takes.</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelos adecuados para Borrador, primero los pequeños. La barra muestra cuánta memoria ocupa cada uno.</translation>
     </message>
     <message>
         <source>The hub knows no model of that name that can be loaded here.</source>
-        <translation type="unfinished"></translation>
+        <translation>El repositorio no conoce ningún modelo de ese nombre que se pueda cargar aquí.</translation>
     </message>
     <message>
         <source>The filters leave none of what was found.</source>
-        <translation type="unfinished"></translation>
+        <translation>Los filtros no dejan nada de lo encontrado.</translation>
     </message>
     <message>
         <source>{count} models, most fetched first</source>
-        <translation type="unfinished"></translation>
+        <translation>{count} modelos, primero los más descargados</translation>
     </message>
     <message>
         <source>for this machine</source>
-        <translation type="unfinished"></translation>
+        <translation>para este equipo</translation>
     </message>
     <message>
         <source>installed</source>
-        <translation type="unfinished"></translation>
+        <translation>instalado</translation>
     </message>
     <message>
         <source>Load</source>
-        <translation type="unfinished"></translation>
+        <translation>Cargar</translation>
     </message>
     <message>
         <source>Download</source>
-        <translation type="unfinished"></translation>
+        <translation>Descargar</translation>
     </message>
     <message>
         <source>asks you to accept its licence</source>
-        <translation type="unfinished"></translation>
+        <translation>pide que aceptes su licencia</translation>
     </message>
     <message>
         <source>has heads that draft</source>
-        <translation type="unfinished"></translation>
+        <translation>tiene cabezas que hacen borradores</translation>
     </message>
 </context>
 <context>
     <name>Downloads</name>
     <message>
         <source>Downloads</source>
-        <translation type="unfinished"></translation>
+        <translation>Descargas</translation>
     </message>
     <message>
         <source>Nothing is being fetched. What you download shows here.</source>
-        <translation type="unfinished"></translation>
+        <translation>No se está descargando nada. Aquí aparece lo que descargues.</translation>
     </message>
     <message>
         <source>Pause</source>
-        <translation type="unfinished"></translation>
+        <translation>Pausar</translation>
     </message>
     <message>
         <source>Resume</source>
-        <translation type="unfinished"></translation>
+        <translation>Reanudar</translation>
     </message>
     <message>
         <source>Choose…</source>
-        <translation type="unfinished"></translation>
+        <translation>Elegir…</translation>
     </message>
     <message>
         <source>Open its page</source>
-        <translation type="unfinished"></translation>
+        <translation>Abrir su página</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished">Reintentar</translation>
+        <translation>Reintentar</translation>
     </message>
     <message>
         <source>Load</source>
-        <translation type="unfinished"></translation>
+        <translation>Cargar</translation>
     </message>
     <message>
         <source>Clear</source>
-        <translation type="unfinished"></translation>
+        <translation>Quitar</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">Cancelar</translation>
+        <translation>Cancelar</translation>
     </message>
     <message>
         <source>waiting</source>
-        <translation type="unfinished"></translation>
+        <translation>en espera</translation>
     </message>
     <message>
         <source>importing</source>
-        <translation type="unfinished"></translation>
+        <translation>importando</translation>
     </message>
     <message>
         <source>downloading</source>
-        <translation type="unfinished"></translation>
+        <translation>descargando</translation>
     </message>
     <message>
         <source>paused</source>
-        <translation type="unfinished"></translation>
+        <translation>en pausa</translation>
     </message>
     <message>
         <source>stopped</source>
-        <translation type="unfinished">detenida</translation>
+        <translation>detenido</translation>
     </message>
     <message>
         <source>ready</source>
-        <translation type="unfinished">listo</translation>
+        <translation>listo</translation>
     </message>
     <message>
         <source>{size} are kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>Se conservan {size}.</translation>
     </message>
     <message>
         <source>Cancel the download</source>
-        <translation type="unfinished"></translation>
+        <translation>Cancelar la descarga</translation>
     </message>
     <message>
         <source>{size} of {name} are here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ya hay {size} de {name}.</translation>
     </message>
     <message>
         <source>Kept, they are not fetched again when you download it another time.</source>
-        <translation type="unfinished"></translation>
+        <translation>Si se conservan, no se vuelven a descargar la próxima vez.</translation>
     </message>
     <message>
         <source>Keep them</source>
-        <translation type="unfinished"></translation>
+        <translation>Conservarlos</translation>
     </message>
     <message>
         <source>Remove them</source>
-        <translation type="unfinished"></translation>
+        <translation>Eliminarlos</translation>
     </message>
     <message>
         <source>Go on</source>
-        <translation type="unfinished"></translation>
+        <translation>Continuar</translation>
     </message>
     <message>
         <source>Choose a file</source>
-        <translation type="unfinished"></translation>
+        <translation>Elegir un archivo</translation>
     </message>
     <message>
         <source>Fewer bits take less memory and lose quality; Q4_K_M is a usual choice.</source>
-        <translation type="unfinished"></translation>
+        <translation>Con menos bits ocupa menos memoria y pierde calidad; Q4_K_M es lo habitual.</translation>
     </message>
 </context>
 <context>
@@ -710,6 +710,21 @@
     <message>
         <source>Left and right go from step to step</source>
         <translation>Izquierda y derecha van de paso en paso</translation>
+    </message>
+</context>
+<context>
+    <name>DrafterBox</name>
+    <message>
+        <source>Drafter</source>
+        <translation type="unfinished">Borrador de</translation>
+    </message>
+    <message>
+        <source>What drafts, from the next round on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no drafter</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -910,7 +925,7 @@
     </message>
     <message>
         <source>Loading {name}…</source>
-        <translation type="unfinished"></translation>
+        <translation>Cargando {name}…</translation>
     </message>
     <message>
         <source>K auto</source>
@@ -921,54 +936,54 @@
     <name>Installed</name>
     <message>
         <source>Installed models</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelos instalados</translation>
     </message>
     <message>
         <source>Add a folder…</source>
-        <translation type="unfinished"></translation>
+        <translation>Añadir una carpeta…</translation>
     </message>
     <message>
         <source>Import a GGUF file…</source>
-        <translation type="unfinished"></translation>
+        <translation>Importar un archivo GGUF…</translation>
     </message>
     <message>
         <source>Looking for models…</source>
-        <translation type="unfinished"></translation>
+        <translation>Buscando modelos…</translation>
     </message>
     <message>
         <source>There is no model here yet. Discover shows which suit this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>Todavía no hay ningún modelo. En Descubrir se ve cuáles convienen a este equipo.</translation>
     </message>
     <message>
         <source>loaded</source>
-        <translation type="unfinished"></translation>
+        <translation>cargado</translation>
     </message>
     <message>
         <source>loading</source>
-        <translation type="unfinished">cargando</translation>
+        <translation>cargando</translation>
     </message>
     <message>
         <source>Load</source>
-        <translation type="unfinished"></translation>
+        <translation>Cargar</translation>
     </message>
     <message>
         <source>Import</source>
-        <translation type="unfinished">Importar</translation>
+        <translation>Importar</translation>
     </message>
     <message>
         <source>See its code…</source>
-        <translation type="unfinished"></translation>
+        <translation>Ver su código…</translation>
     </message>
     <message>
         <source>Remove</source>
-        <translation type="unfinished">Borrar</translation>
+        <translation>Eliminar</translation>
     </message>
 </context>
 <context>
     <name>Job</name>
     <message>
         <source>the job ended without a word</source>
-        <translation type="unfinished"></translation>
+        <translation>la tarea terminó sin decir nada</translation>
     </message>
 </context>
 <context>
@@ -1125,7 +1140,7 @@
     </message>
     <message>
         <source>Choose a model</source>
-        <translation type="unfinished">Elige un modelo</translation>
+        <translation>Elegir un modelo</translation>
     </message>
     <message>
         <source>Starting</source>
@@ -1155,11 +1170,11 @@
     </message>
     <message>
         <source>All models…</source>
-        <translation type="unfinished"></translation>
+        <translation>Todos los modelos…</translation>
     </message>
     <message>
         <source>Find more models…</source>
-        <translation type="unfinished"></translation>
+        <translation>Buscar más modelos…</translation>
     </message>
     <message>
         <source>Exact where it costs little</source>
@@ -1182,86 +1197,86 @@
     <name>ModelsPage</name>
     <message>
         <source>Back to the chat</source>
-        <translation type="unfinished">Volver al chat</translation>
+        <translation>Volver al chat</translation>
     </message>
     <message>
         <source>Back to the chat (Esc)</source>
-        <translation type="unfinished">Volver al chat (Esc)</translation>
+        <translation>Volver al chat (Esc)</translation>
     </message>
     <message>
         <source>Models</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelos</translation>
     </message>
     <message>
         <source>Installed</source>
-        <translation type="unfinished"></translation>
+        <translation>Instalados</translation>
     </message>
     <message>
         <source>Discover</source>
-        <translation type="unfinished"></translation>
+        <translation>Descubrir</translation>
     </message>
     <message>
         <source>Downloads</source>
-        <translation type="unfinished"></translation>
+        <translation>Descargas</translation>
     </message>
 </context>
 <context>
     <name>NetworkGroup</name>
     <message>
         <source>Offline: never connect to the hub</source>
-        <translation type="unfinished"></translation>
+        <translation>Sin conexión: no conectar nunca con el repositorio</translation>
     </message>
     <message>
         <source>as the system has it</source>
-        <translation type="unfinished"></translation>
+        <translation>el del sistema</translation>
     </message>
     <message>
         <source>Keep</source>
-        <translation type="unfinished"></translation>
+        <translation>Guardar</translation>
     </message>
     <message>
         <source>Forget</source>
-        <translation type="unfinished"></translation>
+        <translation>Olvidar</translation>
     </message>
     <message>
         <source>Keep the token</source>
-        <translation type="unfinished"></translation>
+        <translation>Guardar el token</translation>
     </message>
     <message>
         <source>Forget the token</source>
-        <translation type="unfinished"></translation>
+        <translation>Olvidar el token</translation>
     </message>
     <message>
         <source>Address of the hub</source>
-        <translation type="unfinished"></translation>
+        <translation>Dirección del repositorio</translation>
     </message>
     <message>
         <source>Proxy</source>
-        <translation type="unfinished"></translation>
+        <translation>Proxy</translation>
     </message>
     <message>
         <source>Token of the hub</source>
-        <translation type="unfinished"></translation>
+        <translation>Token del repositorio</translation>
     </message>
     <message>
         <source>The token of HF_TOKEN is used.</source>
-        <translation type="unfinished"></translation>
+        <translation>Se usa el token de HF_TOKEN.</translation>
     </message>
     <message>
         <source>A token is kept in the system&apos;s keyring.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hay un token guardado en el llavero del sistema.</translation>
     </message>
     <message>
         <source>A token is kept in a file that only you can read.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hay un token guardado en un archivo que solo tú puedes leer.</translation>
     </message>
     <message>
         <source>The token that the hub&apos;s own program keeps is used.</source>
-        <translation type="unfinished"></translation>
+        <translation>Se usa el token que guarda el programa del propio repositorio.</translation>
     </message>
     <message>
         <source>There is no token; only models that ask for none can be fetched.</source>
-        <translation type="unfinished"></translation>
+        <translation>No hay token; solo se pueden descargar modelos que no lo pidan.</translation>
     </message>
 </context>
 <context>
@@ -1333,6 +1348,10 @@
         <translation>Ronda {number}: K {k}, {accepted} de {drafted} aceptados.</translation>
     </message>
     <message>
+        <source>Round {number}: K {k}, a tree of {drafted}, {accepted} accepted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Draft {draft:.1f} ms, verify {verify:.1f} ms.</source>
         <translation>Borrador {draft:.1f} ms, verificación {verify:.1f} ms.</translation>
     </message>
@@ -1343,6 +1362,10 @@
     <message>
         <source>A round is one draft and its check. The first reply will fill this strip.</source>
         <translation>Una ronda es un borrador y su comprobación. La primera respuesta llenará esta tira.</translation>
+    </message>
+    <message>
+        <source>Drafter</source>
+        <translation type="unfinished">Borrador de</translation>
     </message>
     <message>
         <source>Accepted</source>
@@ -1483,7 +1506,7 @@
     <name>Queue</name>
     <message>
         <source>nothing came for minutes</source>
-        <translation type="unfinished"></translation>
+        <translation>no llegó nada durante minutos</translation>
     </message>
 </context>
 <context>
@@ -1624,7 +1647,7 @@
     </message>
     <message>
         <source>The hub, from which models come</source>
-        <translation type="unfinished"></translation>
+        <translation>El repositorio del que vienen los modelos</translation>
     </message>
     <message>
         <source>Speculation keeps</source>
@@ -1710,71 +1733,71 @@
     <name>Shelf</name>
     <message>
         <source>Remove {name}?</source>
-        <translation type="unfinished"></translation>
+        <translation>¿Eliminar {name}?</translation>
     </message>
     <message>
         <source>This frees {size}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Así se liberan {size}.</translation>
     </message>
     <message>
         <source>Remove</source>
-        <translation type="unfinished">Borrar</translation>
+        <translation>Eliminar</translation>
     </message>
     <message>
         <source>Folder of a model</source>
-        <translation type="unfinished">Carpeta de un modelo</translation>
+        <translation>Carpeta de un modelo</translation>
     </message>
     <message>
         <source>GGUF file of a model</source>
-        <translation type="unfinished"></translation>
+        <translation>Archivo GGUF de un modelo</translation>
     </message>
     <message>
         <source>GGUF files (*.gguf)</source>
-        <translation type="unfinished"></translation>
+        <translation>Archivos GGUF (*.gguf)</translation>
     </message>
     <message>
         <source>Recommended for this machine: {name}, {size}</source>
-        <translation type="unfinished"></translation>
+        <translation>Recomendado para este equipo: {name}, {size}</translation>
     </message>
     <message>
         <source>{name} is here.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} ya está aquí.</translation>
     </message>
     <message>
         <source>Load</source>
-        <translation type="unfinished"></translation>
+        <translation>Cargar</translation>
     </message>
     <message>
         <source>{name} was removed; {size} are free now.</source>
-        <translation type="unfinished"></translation>
+        <translation>Se ha eliminado {name}; ahora hay {size} libres.</translation>
     </message>
     <message>
         <source>Other programs use these files of {name}, too.</source>
-        <translation type="unfinished"></translation>
+        <translation>Otros programas también usan estos archivos de {name}.</translation>
     </message>
     <message>
         <source>They lie in {folder}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Están en {folder}.</translation>
     </message>
     <message>
         <source>Remove them anyway</source>
-        <translation type="unfinished"></translation>
+        <translation>Eliminarlos de todos modos</translation>
     </message>
     <message>
         <source>{name} brings program code of its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} trae código propio.</translation>
     </message>
     <message>
         <source>From {repository} at revision {revision}: {files}. It can do all that you can do.</source>
-        <translation type="unfinished"></translation>
+        <translation>De {repository}, revisión {revision}: {files}. Puede hacer todo lo que puedes hacer tú.</translation>
     </message>
     <message>
         <source>Allow it</source>
-        <translation type="unfinished"></translation>
+        <translation>Permitirlo</translation>
     </message>
     <message>
         <source>Models</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelos</translation>
     </message>
 </context>
 <context>
@@ -2474,83 +2497,83 @@
     <name>models</name>
     <message>
         <source>model</source>
-        <translation type="unfinished"></translation>
+        <translation>modelo</translation>
     </message>
     <message>
         <source>3-bit copy</source>
-        <translation type="unfinished"></translation>
+        <translation>copia de 3 bits</translation>
     </message>
     <message>
         <source>context</source>
-        <translation type="unfinished"></translation>
+        <translation>contexto</translation>
     </message>
     <message>
         <source>work space</source>
-        <translation type="unfinished"></translation>
+        <translation>espacio de trabajo</translation>
     </message>
     <message>
         <source>other programs</source>
-        <translation type="unfinished"></translation>
+        <translation>otros programas</translation>
     </message>
     <message>
         <source>free</source>
-        <translation type="unfinished"></translation>
+        <translation>libre</translation>
     </message>
     <message>
         <source>context {count}</source>
-        <translation type="unfinished"></translation>
+        <translation>contexto {count}</translation>
     </message>
     <message>
         <source>comes with Borrador</source>
-        <translation type="unfinished"></translation>
+        <translation>viene con Borrador</translation>
     </message>
     <message>
         <source>converted here</source>
-        <translation type="unfinished"></translation>
+        <translation>convertido aquí</translation>
     </message>
     <message>
         <source>from the hub</source>
-        <translation type="unfinished"></translation>
+        <translation>del repositorio</translation>
     </message>
     <message>
         <source>in your folders</source>
-        <translation type="unfinished"></translation>
+        <translation>en tus carpetas</translation>
     </message>
     <message>
         <source>{size:.1f} GB</source>
-        <translation type="unfinished"></translation>
+        <translation>{size:.1f} GB</translation>
     </message>
     <message>
         <source>{size:.0f} MB</source>
-        <translation type="unfinished"></translation>
+        <translation>{size:.0f} MB</translation>
     </message>
     <message>
         <source>{count:.1f} billion parameters</source>
-        <translation type="unfinished"></translation>
+        <translation>{count:.1f} mil millones de parámetros</translation>
     </message>
     <message>
         <source>{count:.0f} million parameters</source>
-        <translation type="unfinished"></translation>
+        <translation>{count:.0f} millones de parámetros</translation>
     </message>
     <message>
         <source>{hours:.1f} h left</source>
-        <translation type="unfinished"></translation>
+        <translation>quedan {hours:.1f} h</translation>
     </message>
     <message>
         <source>{minutes:.0f} min left</source>
-        <translation type="unfinished"></translation>
+        <translation>quedan {minutes:.0f} min</translation>
     </message>
     <message>
         <source>{seconds:.0f} s left</source>
-        <translation type="unfinished"></translation>
+        <translation>quedan {seconds:.0f} s</translation>
     </message>
     <message>
         <source>{done} of {whole}</source>
-        <translation type="unfinished"></translation>
+        <translation>{done} de {whole}</translation>
     </message>
     <message>
         <source>{speed:.1f} MB/s</source>
-        <translation type="unfinished"></translation>
+        <translation>{speed:.1f} MB/s</translation>
     </message>
 </context>
 <context>
@@ -2785,10 +2808,6 @@
         <translation>Leyendo {model}</translation>
     </message>
     <message>
-        <source>Making the 3-bit copy: {done} of {total} matrices</source>
-        <translation>Haciendo la copia de 3 bits: {done} de {total} matrices</translation>
-    </message>
-    <message>
         <source>Measuring this machine</source>
         <translation>Midiendo este equipo</translation>
     </message>
@@ -2814,23 +2833,23 @@
     </message>
     <message>
         <source>Takes about {needed_gb:.1f} of the {free_gb:.1f} GB that are free on the GPU</source>
-        <translation type="unfinished"></translation>
+        <translation>Ocupa unos {needed_gb:.1f} de los {free_gb:.1f} GB libres de la GPU</translation>
     </message>
     <message>
         <source>Needs about {needed_gb:.1f} GB; the GPU has {free_gb:.1f} GB free</source>
-        <translation type="unfinished"></translation>
+        <translation>Necesita unos {needed_gb:.1f} GB; la GPU tiene {free_gb:.1f} GB libres</translation>
     </message>
     <message>
         <source>Takes about {needed_gb:.1f} of the {free_gb:.1f} GB of memory that are free</source>
-        <translation type="unfinished"></translation>
+        <translation>Ocupa unos {needed_gb:.1f} de los {free_gb:.1f} GB libres de memoria</translation>
     </message>
     <message>
         <source>Needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free</source>
-        <translation type="unfinished"></translation>
+        <translation>Necesita unos {needed_gb:.1f} GB de memoria; hay {free_gb:.1f} GB libres</translation>
     </message>
     <message>
         <source>Searching the hub for {words}</source>
-        <translation type="unfinished"></translation>
+        <translation>Buscando {words} en el repositorio</translation>
     </message>
     <message>
         <source>Asking for the files of {model}</source>
@@ -2878,11 +2897,11 @@
     </message>
     <message>
         <source>The line broke; trying again in {seconds} s</source>
-        <translation type="unfinished"></translation>
+        <translation>Se cortó la línea; nuevo intento en {seconds} s</translation>
     </message>
     <message>
         <source>The line stood still; connecting anew</source>
-        <translation type="unfinished"></translation>
+        <translation>La línea se quedó parada; se conecta de nuevo</translation>
     </message>
     <message>
         <source>On: K {k}, {speedup:.1f}x</source>
@@ -2891,6 +2910,14 @@
     <message>
         <source>On: K {k}, measuring</source>
         <translation>Activa: K {k}, midiendo</translation>
+    </message>
+    <message>
+        <source>Auto: {reason}, K {k}; {rate:.0f} tokens/s so, {plain:.0f} without</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hybrid: {reason}, K {k}, {speedup:.1f}x</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Resting: drafting costs more than it saves here</source>
@@ -2921,12 +2948,40 @@
         <translation>este modelo no tiene matrices de las que hacer una copia de 3 bits</translation>
     </message>
     <message>
+        <source>plain steps</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>self-draft</source>
+        <translation type="unfinished">autoborrador</translation>
+    </message>
+    <message>
+        <source>repeats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>a smaller model</source>
         <translation>un modelo más pequeño</translation>
     </message>
     <message>
         <source>no smaller model was chosen to draft</source>
         <translation>no se ha elegido un modelo más pequeño para los borradores</translation>
+    </message>
+    <message>
+        <source>it joins repeats in the chat with a model that drafts, and there is none yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>this model has no drafter</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the low-bit copy is still being made</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>there is not enough memory for a low-bit copy</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>it was not made when the model was loaded</source>
@@ -3150,35 +3205,35 @@
     </message>
     <message>
         <source>{model} wants you signed in and its licence accepted at {page}; then put your token into the settings, or set HF_TOKEN.</source>
-        <translation type="unfinished"></translation>
+        <translation>{model} pide que inicies sesión y aceptes su licencia en {page}; después pon tu token en los ajustes o en HF_TOKEN.</translation>
     </message>
     <message>
         <source>The hub refuses your token; make a new one and put it into the settings, or set HF_TOKEN.</source>
-        <translation type="unfinished"></translation>
+        <translation>El repositorio rechaza tu token; crea otro y ponlo en los ajustes o en HF_TOKEN.</translation>
     </message>
     <message>
         <source>That is no token of the hub; copy it whole, it begins with hf_.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eso no es un token del repositorio; cópialo entero, empieza por hf_.</translation>
     </message>
     <message>
         <source>The proxy {proxy} cannot be used ({detail}); check it in the settings, or empty it there.</source>
-        <translation type="unfinished"></translation>
+        <translation>No se puede usar el proxy {proxy} ({detail}); revísalo en los ajustes o bórralo allí.</translation>
     </message>
     <message>
         <source>The hub&apos;s certificate cannot be trusted ({detail}); check this machine&apos;s clock, and the proxy or virus scanner in between.</source>
-        <translation type="unfinished"></translation>
+        <translation>No se puede confiar en el certificado del repositorio ({detail}); revisa el reloj de este equipo y el proxy o antivirus que haya en medio.</translation>
     </message>
     <message>
         <source>{model} changed on the hub meanwhile; start the download again, and what still fits is kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>{model} ha cambiado entretanto en el repositorio; empieza de nuevo la descarga, lo que aún sirve se conserva.</translation>
     </message>
     <message>
         <source>{model} holds GGUF files; choose one of them: {files}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{model} contiene archivos GGUF; elige uno de ellos: {files}.</translation>
     </message>
     <message>
         <source>The offline switch is on; turn it off in the settings to search the hub.</source>
-        <translation type="unfinished"></translation>
+        <translation>El modo sin conexión está activo; desactívalo en los ajustes para buscar en el repositorio.</translation>
     </message>
     <message>
         <source>{model} holds GGUF files only; import one of them, or choose a copy with safetensors.</source>
@@ -3203,6 +3258,18 @@
     <message>
         <source>{model} is of the kind {architecture}, which transformers {version} does not know.</source>
         <translation>{model} es de la clase {architecture}, que transformers {version} no conoce.</translation>
+    </message>
+    <message>
+        <source>Making the low-bit copy: {done} of {total} layers, about {left:.0f} s left</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Making the low-bit copy: the model writes texts to learn from, about {left:.0f} s left</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measuring the low-bit copy</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{model} is not complete ({files} is missing or damaged); download it again.</source>
@@ -3295,6 +3362,10 @@
     <message>
         <source>{folder} needs {needed_mb:.0f} MB of free space and has {free_mb:.0f} MB; free some and try again.</source>
         <translation>{folder} necesita {needed_mb:.0f} MB libres y tiene {free_mb:.0f} MB; libera espacio e inténtalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>The low-bit copy needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The model needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free.</source>
