@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from inference.device_rounds import DeviceRounds
     from inference.drafters.base import Drafter
     from inference.events import Origin
     from inference.exact import Width
@@ -71,6 +72,7 @@ class Engine:
     """A target and its cache, and the ids that the cache holds.
 
     ``width`` decides how many rows a pass takes. The cache's valid slots always hold ``ids[: cache.length]``.
+    ``rounds`` are a card's own, where it can draft and verify without the host in between.
     """
 
     def __init__(self, forward: Forward, cache: KVCache, width: Width, device: torch.device) -> None:
@@ -78,6 +80,7 @@ class Engine:
         self.cache = cache
         self.width = width
         self.device = device
+        self.rounds: DeviceRounds | None = None
         self._ids: list[int] = []
 
     @property
@@ -138,14 +141,23 @@ class Engine:
             raise ValueError("decode comes behind a whole prefill")
         self._ids = ids  # grows with the reply; what is valid of it, the cache knows
         stopped = None if len(ids) < limit else "context"
+        if self.rounds is not None:
+            self.rounds.adopt(sampler)
         while stopped is None:
             largest = min(limit - len(ids) - 1, self.width.largest_k(self.cache.length))
             started = time.perf_counter()
             k = planner.plan(ids, max(0, largest))
-            draft = drafter.propose(ids, k, sampler) if k else Draft()
-            drafted = time.perf_counter()
-            logits = self._pass([ids[-1], *draft.tokens], draft)
-            verdict = verify(draft, partial(_row, logits), sampler, len(ids))
+            done = None
+            if self.rounds is not None:
+                done = self.rounds.run(ids, k, sampler, drafter, self.cache, self.width)
+            if done is not None:
+                draft, verdict, draft_ms, verify_ms = done.draft, done.verdict, done.draft_ms, done.verify_ms
+            else:
+                draft = drafter.propose(ids, k, sampler) if k else Draft()
+                drafted = time.perf_counter()
+                logits = self._pass([ids[-1], *draft.tokens], draft)
+                verdict = verify(draft, partial(_row, logits), sampler, len(ids))
+                draft_ms, verify_ms = (drafted - started) * 1e3, (time.perf_counter() - drafted) * 1e3
             emitted = [*(draft.tokens[node] for node in verdict.path), verdict.last]
             kept: list[int] = []
             for token in emitted:
@@ -169,8 +181,8 @@ class Engine:
                 tested=verdict.tested,
                 accepted=len(verdict.path),
                 length=self.cache.length,
-                draft_ms=(drafted - started) * 1e3,
-                verify_ms=(time.perf_counter() - drafted) * 1e3,
+                draft_ms=draft_ms,
+                verify_ms=verify_ms,
                 stopped=stopped,
                 drafter=drafter.name if draft.tokens else "none",
                 draft=Draft(draft.tokens, draft.parents),

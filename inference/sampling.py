@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -83,6 +83,11 @@ class Processors:
         self._seen = set(prompt) if self._penalise else set()
         self._seen_ids = np.fromiter(self._seen, dtype=np.int64)
         self._counts: dict[int, int] = {}
+
+    @property
+    def changes(self) -> bool:
+        """Whether any row may come out changed."""
+        return self._active
 
     def commit(self, token: int) -> None:
         """A token became part of the output."""
@@ -224,6 +229,13 @@ class Sampler:
         self.coupled = rule == "coupled" or sampling.temperature == 0
         self._processors = Processors(sampling, prompt, bias or {}, ends)
         self._draws: dict[int, Row] = {}
+        self.draws_of: Callable[[int, int, int], Row] = keyed_draws
+        """Where the draws of (seed, position, size) come from; a card has its own."""
+
+    @property
+    def on_device(self) -> bool:
+        """Whether a card may choose: by row, position and noise alone. The same all through a reply."""
+        return self.coupled and not self._processors.changes
 
     @property
     def greedy(self) -> bool:
@@ -240,7 +252,7 @@ class Sampler:
         """The noise of a position, [size], or that of some ids only: most logarithms are then not taken."""
         known = self._draws.get(position)
         if known is None or known.size < size:
-            known = self._draws[position] = keyed_draws(self.seed, position, size)
+            known = self._draws[position] = self.draws_of(self.seed, position, size)
         return -np.log(known[:size] if ids is None else known[ids])
 
     def propose(self, row: Row, position: int, path: Sequence[int]) -> tuple[int, Row | None]:

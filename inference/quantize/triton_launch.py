@@ -86,7 +86,7 @@ class LowBitProduct:
     """One packed matrix, or several side by side with the same columns, on one device. ``tile`` None chooses one."""
 
     def __init__(self, parts: Sequence[Packed], tile: Tile | None = None) -> None:
-        self.parts = tuple(parts)
+        self.matrices = tuple(parts)
         self.out = sum(part.rows for part in parts)
         self.columns = parts[0].columns
         self.groups = parts[0].groups
@@ -99,12 +99,12 @@ class LowBitProduct:
     @property
     def bytes(self) -> int:
         """Memory of the matrices."""
-        return sum(part.bytes for part in self.parts)
+        return sum(part.bytes for part in self.matrices)
 
     @property
     def device(self) -> torch.device:
         """Where they lie."""
-        return self.parts[0].words.device
+        return self.matrices[0].words.device
 
     def tile(self, count: int) -> Tile:
         """The tile for so many rows."""
@@ -120,14 +120,14 @@ class LowBitProduct:
         """From now on this tile for so many rows."""
         self._tiles[power_of_two(count)] = tile
 
-    def product(self, x: Activations, tile: Tile | None = None) -> torch.Tensor:
+    def parts(self, x: Activations, tile: Tile | None = None) -> torch.Tensor:
         """The product as parts to be added up, float32 [split, count, out]; 16 rows at most."""
         from inference.quantize.triton_low_bit import low_bit_product
 
         tile = tile or self.tile(x.count)
         out = torch.empty(tile.split, x.count, self.out, dtype=torch.float32, device=x.values.device)
         begin = 0
-        for part, tables, scales, offsets in zip(self.parts, self._tables, self._scales, self._offsets, strict=True):
+        for part, tables, scales, offsets in zip(self.matrices, self._tables, self._scales, self._offsets, strict=True):
             low_bit_product[(-(-part.rows // tile.out), tile.split)](
                 x.values, x.scales, x.sums, part.words, scales, scales if offsets is None else offsets,
                 out[..., begin:], *tables, 1.0 / part.divisor, x.count,
@@ -142,7 +142,7 @@ class LowBitProduct:
         """Rows x [n, columns] times the matrices, [n, out] in x's precision."""
         from inference.quantize.triton_steps import round_rows
 
-        pieces = [self.product(round_rows(piece)).sum(0) for piece in torch.split(x, LARGEST_ROWS)]
+        pieces = [self.parts(round_rows(piece)).sum(0) for piece in torch.split(x, LARGEST_ROWS)]
         return (pieces[0] if len(pieces) == 1 else torch.cat(pieces)).to(x.dtype)
 
     def with_16_bit_activations(self, x: torch.Tensor) -> torch.Tensor:
@@ -150,7 +150,7 @@ class LowBitProduct:
         from inference.quantize.triton_low_bit import low_bit_product_16
 
         products = []
-        for part, scales, offsets in zip(self.parts, self._scales, self._offsets, strict=True):
+        for part, scales, offsets in zip(self.matrices, self._scales, self._offsets, strict=True):
             out = torch.empty(len(x), part.rows, dtype=torch.float32, device=x.device)
             low_bit_product_16[(-(-part.rows // 8), len(x))](
                 x.contiguous(), part.words, scales, scales if offsets is None else offsets, part.table, out,

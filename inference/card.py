@@ -1,0 +1,134 @@
+"""One NVIDIA card: which, how much room it has, and a target and twin made of graphs on it (designs D6, D9).
+
+Where the kernels do not work the decoder runs as it is, and the reason is told. Knows nothing of files or replies.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from inference.events import Notice, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inference.device_rounds import GraphTwin
+    from inference.graphs import GraphForward
+    from inference.kv_cache import KVCache
+    from inference.model import Forward
+
+# Cards are counted as nvidia-smi counts them. CUDA reads this when it is first used, which is later.
+os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+
+STEPS = 8
+"""Drafted tokens of a measurement."""
+
+
+def device_of(wanted: str) -> torch.device:
+    """The device for auto, cpu, cuda or cuda:N, tried with a real operation; auto takes the CPU where no card works.
+
+    A card can be there and too old for this build. Problem where a card was asked for and cannot be used.
+    """
+    if wanted == "cpu" or (wanted == "auto" and not torch.cuda.is_available()):
+        return torch.device("cpu")
+    if not torch.cuda.is_available():
+        raise Problem("error.device", device=wanted, detail="this build of PyTorch sees no NVIDIA card")
+    count = torch.cuda.device_count()
+    index = int(wanted.partition(":")[2] or 0)
+    if index >= count:
+        raise Problem("error.device", device=wanted, detail=f"{count} of them are here, counted from 0")
+    device = torch.device("cuda", index)
+    try:
+        torch.cuda.set_device(device)
+        torch.ones(8, device=device).sum().item()
+    except RuntimeError as error:
+        if wanted != "auto":
+            raise Problem("error.device", device=wanted, detail=str(error).split("\n")[0]) from None
+        return torch.device("cpu")
+    return device
+
+
+def free_bytes(device: torch.device) -> int:
+    """What the card has free, with what this process holds and does not use."""
+    torch.cuda.empty_cache()
+    return torch.cuda.mem_get_info(device)[0]
+
+
+class Card:
+    """A target on a card over one cache. Raises ValueError with the reason where its step cannot be fused."""
+
+    def __init__(self, model: Any, decoder: Forward, cache: KVCache, device: torch.device) -> None:
+        from inference.fused import FusedStep, refusal
+
+        if (reason := refusal(model, device)) is not None:
+            raise ValueError(reason)
+        from inference.device_rounds import Choice, DeviceRounds
+        from inference.graphs import GraphForward, cuda_capture, plain_call
+
+        self._cache = cache
+        self._device = device
+        self._capture = cuda_capture(device) if device.type == "cuda" else plain_call
+        self._choice = Choice(device)
+        self.forward: GraphForward = GraphForward(decoder, FusedStep(model, cache.slots), device, self._capture)
+        self.rounds = DeviceRounds(self.forward, self._choice)
+        self._twins: list[GraphTwin] = []
+
+    def forward_of(self, twin: Any) -> GraphForward:
+        """The forward of a low-bit copy."""
+        from inference.decoder import Decoder
+        from inference.fused import FusedStep
+        from inference.graphs import GraphForward
+
+        return GraphForward(Decoder(twin), FusedStep(twin, self._cache.slots), self._device, self._capture)
+
+    def drafter(self, forward: GraphForward) -> tuple[GraphTwin, float]:
+        """The drafter of a twin's forward, and the milliseconds that a drafted token costs."""
+        from inference.device_rounds import GraphTwin
+
+        twin = GraphTwin(forward, self._cache, self._choice)
+        self._twins = [twin]  # a better twin takes the place of the quick one
+        twin.prepare()
+        return twin, self._step_ms(twin)
+
+    def prepare(self, counts: range) -> Iterator[tuple[int, int]]:
+        """Capture all passes of the target; yields (done, total). Running out of memory leaves what was captured."""
+        try:
+            yield from self.forward.prepare(counts, self._cache)
+        except torch.cuda.OutOfMemoryError:
+            torch.cuda.empty_cache()  # the others are captured when they are needed, or run as they are
+
+    def tune(self, twin: Any) -> Iterator[tuple[int, int]]:
+        """Measure the tiles of a twin's products; yields (done, total)."""
+        from inference.quantize.triton_launch import LowBitProduct
+        from inference.quantize.triton_tuning import tune
+
+        found = [getattr(module, "product", None) for module in twin.modules()]
+        yield from tune(product for product in found if isinstance(product, LowBitProduct))
+
+    @property
+    def graph_bytes(self) -> int:
+        """What the graphs take of the card."""
+        return self.forward.pass_bytes + sum(twin.graph_bytes for twin in self._twins)
+
+    def _step_ms(self, twin: GraphTwin) -> float:
+        """Longer drafts less shorter ones: what each further token costs."""
+        from inference.sampling import Sampler
+        from inference.settings import Sampling
+
+        sampler = Sampler(Sampling(temperature=0), 0, [0])
+        spent = []
+        for k in (STEPS, 1, STEPS, 1, STEPS, 1):
+            begun = time.perf_counter()
+            twin.launch([0] * (self._cache.length + 1), k, sampler)
+            twin.chain[:1].tolist()
+            spent.append((time.perf_counter() - begun) * 1e3)
+        return max(1e-3, (min(spent[0::2]) - min(spent[1::2])) / (STEPS - 1))
+
+
+def no_graphs(reason: str) -> Notice:
+    """To be told where the kernels do not work: what is done instead, and at what price."""
+    return Notice("card.no_kernels", {"reason": reason})

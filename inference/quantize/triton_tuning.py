@@ -1,0 +1,124 @@
+"""Which tile each product takes on this card: measured once for each shape, and kept for the next start.
+
+A twin's bits are free, so its tiles may differ from card to card and from day to day; a target's are never tuned.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from inference.models import folders
+from inference.quantize.triton_launch import Activations, Tile, processors, splits, tiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from inference.quantize.triton_launch import LowBitProduct
+
+REPEATS = 9
+
+
+def tune(products: Iterable[LowBitProduct]) -> Iterator[tuple[int, int]]:
+    """Give every product the quickest tile for one row; yields (done, total) shapes. What is known is not measured."""
+    alike: dict[str, list[LowBitProduct]] = {}
+    for product in products:
+        alike.setdefault(shape(product), []).append(product)
+    kept = _read()
+    for done, (name, group) in enumerate(alike.items()):
+        yield done, len(alike)
+        known = kept.get(name)
+        tile = Tile(*known) if known else quickest(group[0])
+        if not known:
+            kept[name] = list(astuple(tile))
+        for product in group:
+            product.use(1, tile)
+    _write(kept)
+    yield len(alike), len(alike)
+
+
+def shape(product: LowBitProduct) -> str:
+    """What the measurement depends on, in a line."""
+    import triton
+
+    device = product.device
+    card = torch.cuda.get_device_name(device) if device.type == "cuda" else "interpreted"
+    parts = ", ".join(
+        f"{part.rows} x {part.groups * 32} in {part.bits} bits by {part.block}"
+        + " with offsets" * bool(part.offsets is not None)
+        for part in product.matrices
+    )
+    return f"{card}, triton {triton.__version__}: {parts}"
+
+
+def candidates(product: LowBitProduct) -> list[Tile]:
+    """Tiles worth a measurement, with columns whole, cut as far as seems right, and twice that."""
+    found = []
+    for tile in tiles(1):
+        right = splits(product.out, product.groups, tile, processors(product.device))
+        for split in sorted({1, right, 2 * right}):
+            if split <= max(1, product.groups // tile.groups):
+                found.append(Tile(tile.out, tile.groups, split, tile.warps))
+    return found
+
+
+@torch.inference_mode()
+def quickest(product: LowBitProduct, clock: Callable[[Callable[[], object]], float] | None = None) -> Tile:
+    """The tile with the least time for one row; one that does not compile here is left out."""
+    x = Activations.room(1, product.columns, product.device)
+    for part in (x.values, x.scales, x.sums):
+        part.zero_()
+    times: dict[Tile, float] = {}
+    for tile in candidates(product):
+        try:
+            times[tile] = (clock or milliseconds)(lambda tile=tile: product.parts(x, tile))  # type: ignore[misc]
+        except RuntimeError:
+            continue
+    return min(times, key=lambda tile: times[tile]) if times else product.tile(1)
+
+
+def milliseconds(work: Callable[[], object]) -> float:
+    """The median time of some work on the card, each behind a write that empties its cache."""
+    if not torch.cuda.is_available():
+        return 0.0
+    work()
+    flush = torch.empty(2**26, dtype=torch.int8, device="cuda")
+    found = []
+    for _ in range(REPEATS):
+        flush.zero_()
+        before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        before.record()
+        work()
+        after.record()
+        after.synchronize()
+        found.append(before.elapsed_time(after))
+    return float(statistics.median(found))
+
+
+def _file() -> Path:
+    return folders.tuning_file().with_name("kernels.json")
+
+
+def _read() -> dict[str, Any]:
+    try:
+        kept = json.loads(_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def _write(kept: dict[str, Any]) -> None:
+    file = _file()
+    new = file.with_suffix(f".{os.getpid()}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+        new.replace(file)
+    except OSError:
+        return  # measured again next time
