@@ -5,11 +5,12 @@ It gives every reply a control of its own and drops events of replies that are n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from inference.events import Failed, Finished, Loaded, LoadFailed, LoadProgress, Prefill, Round
+from inference.events import DraftersChanged, Failed, Finished, Loaded, LoadFailed, LoadProgress, Prefill, Round
 from inference.settings import Control
 
 if TYPE_CHECKING:
@@ -25,13 +26,15 @@ class Chat(QObject):
     """One chat and the model it is held with.
 
     ``state_changed`` comes whenever one of the ``is_...`` answers may be another. ``progressed``, ``load_failed`` and
-    ``loaded`` carry the event of that name; ``grown`` comes with new rounds of the last reply, ``over`` at its end.
+    ``loaded`` carry the event of that name; ``drafters_changed`` comes when a drafter did or went; ``grown`` comes with
+    new rounds of the last reply, ``over`` at its end.
     """
 
     state_changed = Signal()
     progressed = Signal(object)
     load_failed = Signal(object)
     loaded = Signal(object)
+    drafters_changed = Signal()
     grown = Signal()
     over = Signal()
 
@@ -162,6 +165,10 @@ class Chat(QObject):
             self.model = event
             self.loaded.emit(event)
             self.state_changed.emit()
+        elif isinstance(event, DraftersChanged):
+            if self.model is not None:
+                self.model = replace(self.model, drafters=event.drafters, refused=event.refused)
+                self.drafters_changed.emit()
         elif self.conversation.record(event):
             self._on_reply_event(event)
         elif isinstance(event, Finished | Failed):

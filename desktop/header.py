@@ -125,7 +125,7 @@ class Header(QFrame):
             part.setToolTip(reason)
 
     def choose_drafter(self, name: str | None) -> None:
-        """This drafter drafts from the next round on; None is the one the model was loaded with."""
+        """Let another drafter draft from the next round on; None is the one the model was loaded with."""
         if name != self._speculation.drafter:
             self._set(replace(self._speculation, drafter=name))
 

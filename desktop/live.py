@@ -41,6 +41,8 @@ class Live(QObject):
         chat.progressed.connect(page.loading.show_progress)
         chat.load_failed.connect(page.loading.show_failure)
         chat.loaded.connect(self._on_loaded)
+        chat.drafters_changed.connect(self._on_drafters_changed)
+        panel.drafter.chosen.connect(header.choose_drafter)
         chat.grown.connect(self._on_grown)
         chat.over.connect(self._on_over)
         header.speculation_changed.connect(self._on_speculation_changed)
@@ -60,11 +62,27 @@ class Live(QObject):
         self._status_bar.show_loaded(model)
         self._header.show_model(model.name)
         self._header.show_largest_k(model.largest_k)
+        chosen = self._header.speculation.drafter
+        if chosen is not None and chosen not in model.drafters:
+            self._header.choose_drafter(None)
+        self._show_drafters(model)
+
+    def _show_drafters(self, model: Loaded) -> None:
+        """What can draft, what does, and why it cannot where it cannot."""
+        current = self._header.speculation.drafter or model.drafter
+        can_draft = current != "none" and current in model.drafters
         reason = ""
-        if model.no_drafter is not None:
-            reason = sentence(Notice("speculation.none", {"reason": sentence(model.no_drafter)}))
-        self._header.show_drafting_possible(model.drafter != "none", reason)
-        self._show_status(reason or self._header.speculation_in_words())
+        if not can_draft:
+            why = model.refused.get(current) or model.no_drafter or Notice("drafter.none")
+            reason = sentence(Notice("speculation.none", {"reason": sentence(why)}))
+        self._panel.drafter.show_drafters(model.drafters, model.refused, current)
+        self._header.show_drafting_possible(can_draft, reason)
+        if reason or not self._chat.is_writing:
+            self._show_status(reason or self._header.speculation_in_words())
+
+    def _on_drafters_changed(self) -> None:
+        if self._chat.model is not None:
+            self._show_drafters(self._chat.model)
 
     def _on_grown(self) -> None:
         if not self._chat.is_stopping:
@@ -97,6 +115,7 @@ class Live(QObject):
         if not self._chat.is_writing:
             self._header.show_round(None)
             self._show_status(self._header.speculation_in_words())
+        self._on_drafters_changed()
 
     def _on_pointed(self, index: int) -> None:
         last = self._chat.conversation.last

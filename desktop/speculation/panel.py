@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from desktop.icons import icon
 from desktop.sentences import filled, sentence
+from desktop.speculation.drafter_box import DrafterBox
 from desktop.speculation.legend import Legend
 from desktop.speculation.strip import ROW, Strip
 from desktop.speculation.switch import Switch
@@ -67,6 +68,7 @@ class Panel(QFrame):
         self.about.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.status = QLabel(self)
         self.status.setWordWrap(True)
+        self.drafter = DrafterBox(self)
         self.colour = Switch(self.tr("Colour the text"), palette, self)
         self.colour.toggled.connect(self.colour_wanted)
         self.legend = Legend(palette, self)
@@ -80,6 +82,7 @@ class Panel(QFrame):
         column.setSpacing(8)
         column.addWidget(self._scroll, 1)
         column.addWidget(self.about)
+        column.addLayout(self._drafter_row())
         column.addLayout(self._grid())
         column.addWidget(self.status)
         column.addWidget(self.colour, 0, Qt.AlignmentFlag.AlignLeft)
@@ -173,6 +176,8 @@ class Panel(QFrame):
         shown = next((r for r in self.strip.rounds if r.index == index), None)
         if shown is not None:
             words = self.tr("Round {number}: K {k}, {accepted} of {drafted} accepted.")
+            if shown.drafted > shown.k:
+                words = self.tr("Round {number}: K {k}, a tree of {drafted}, {accepted} accepted.")
             times = self.tr("Draft {draft:.1f} ms, verify {verify:.1f} ms.")
             counts = filled(words, number=shown.index + 1, k=shown.k, accepted=shown.accepted, drafted=shown.drafted)
             self.about.setText(f"{counts}\n{filled(times, draft=shown.draft_ms, verify=shown.verify_ms)}")
@@ -180,6 +185,15 @@ class Panel(QFrame):
             self.about.setText(self.tr("Point at a round to see its words."))
         else:
             self.about.setText(self.tr("A round is one draft and its check. The first reply will fill this strip."))
+
+    def _drafter_row(self) -> QHBoxLayout:
+        name = QLabel(self.tr("Drafter"), self)
+        name.setObjectName("quiet")
+        name.setBuddy(self.drafter)
+        row = QHBoxLayout()
+        row.addWidget(name, 1)
+        row.addWidget(self.drafter)
+        return row
 
     def _grid(self) -> QGridLayout:
         names = {

@@ -25,6 +25,7 @@ LABEL = 12
 BETWEEN = 12
 ROW = 26
 EDGE = 4
+MOST_CELLS = 16
 MOST = 600
 """Older rounds are no longer shown."""
 
@@ -154,7 +155,7 @@ class Strip(QWidget):
         painter.setPen(QColor(roles.muted))
         painter.drawText(QRectF(x, top, LABEL, HEIGHT), Qt.AlignmentFlag.AlignVCenter, str(item.k))
         x += LABEL
-        for depth in range(item.drafted):
+        for depth in range(_cells(item)):
             accepted = depth < item.accepted
             painter.setPen(QPen(QColor(roles.accepted if accepted else roles.muted), 1))
             painter.setBrush(QColor(roles.accepted) if accepted else Qt.BrushStyle.NoBrush)
@@ -226,5 +227,10 @@ class Strip(QWidget):
             self.pointed.emit(index)
 
 
+def _cells(item: Round) -> int:
+    """One for each drafted token of a chain, and for each level of a tree."""
+    return min(item.drafted, item.k, MOST_CELLS)
+
+
 def _width(item: Round) -> int:
-    return LABEL + item.drafted * (CELL + GAP) + CELL + 3
+    return LABEL + _cells(item) * (CELL + GAP) + CELL + 3

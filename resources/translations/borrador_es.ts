@@ -95,7 +95,7 @@
     </message>
     <message>
         <source>Draft length K</source>
-        <translation type="unfinished">Longitud del borrador, K</translation>
+        <translation>Longitud del borrador, K</translation>
     </message>
     <message>
         <source>same text</source>
@@ -111,11 +111,11 @@
     </message>
     <message>
         <source>exact</source>
-        <translation type="unfinished">exacto</translation>
+        <translation>exacto</translation>
     </message>
     <message>
         <source>fast</source>
-        <translation type="unfinished">rápido</translation>
+        <translation>rápido</translation>
     </message>
     <message>
         <source>Mode</source>
@@ -370,7 +370,7 @@
     </message>
     <message>
         <source>Stop</source>
-        <translation type="unfinished">Detener</translation>
+        <translation>Detener</translation>
     </message>
     <message>
         <source>Prompt shown</source>
@@ -705,7 +705,7 @@
     <name>DraftView</name>
     <message>
         <source>Draft</source>
-        <translation type="unfinished">Borrador</translation>
+        <translation>Borrador</translation>
     </message>
     <message>
         <source>Left and right go from step to step</source>
@@ -716,15 +716,15 @@
     <name>DrafterBox</name>
     <message>
         <source>Drafter</source>
-        <translation type="unfinished">Borrador de</translation>
+        <translation>Borrador de</translation>
     </message>
     <message>
         <source>What drafts, from the next round on</source>
-        <translation type="unfinished"></translation>
+        <translation>Qué hace los borradores, desde la próxima ronda</translation>
     </message>
     <message>
         <source>no drafter</source>
-        <translation type="unfinished"></translation>
+        <translation>ninguno</translation>
     </message>
 </context>
 <context>
@@ -1082,11 +1082,11 @@
     </message>
     <message>
         <source>exact</source>
-        <translation type="unfinished">exacto</translation>
+        <translation>exacto</translation>
     </message>
     <message>
         <source>fast</source>
-        <translation type="unfinished">rápido</translation>
+        <translation>rápido</translation>
     </message>
     <message>
         <source>greedy</source>
@@ -1349,7 +1349,7 @@
     </message>
     <message>
         <source>Round {number}: K {k}, a tree of {drafted}, {accepted} accepted.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ronda {number}: K {k}, un árbol de {drafted}, {accepted} aceptados.</translation>
     </message>
     <message>
         <source>Draft {draft:.1f} ms, verify {verify:.1f} ms.</source>
@@ -1365,7 +1365,7 @@
     </message>
     <message>
         <source>Drafter</source>
-        <translation type="unfinished">Borrador de</translation>
+        <translation>Borrador de</translation>
     </message>
     <message>
         <source>Accepted</source>
@@ -1604,7 +1604,7 @@
     </message>
     <message>
         <source>{count} threads</source>
-        <translation type="unfinished">{count} hilos</translation>
+        <translation>{count} hilos</translation>
     </message>
     <message>
         <source>temperature {value:.1f}</source>
@@ -2083,11 +2083,11 @@
     <name>compare</name>
     <message>
         <source>exact</source>
-        <translation type="unfinished">exacto</translation>
+        <translation>exacto</translation>
     </message>
     <message>
         <source>fast</source>
-        <translation type="unfinished">rápido</translation>
+        <translation>rápido</translation>
     </message>
     <message>
         <source>Off, {mode}</source>
@@ -2095,7 +2095,7 @@
     </message>
     <message>
         <source>K auto</source>
-        <translation type="unfinished">K auto</translation>
+        <translation>K auto</translation>
     </message>
     <message>
         <source>textbook rule</source>
@@ -2107,7 +2107,7 @@
     </message>
     <message>
         <source>self-draft</source>
-        <translation type="unfinished">autoborrador</translation>
+        <translation>autoborrador</translation>
     </message>
     <message>
         <source>look-up in the chat</source>
@@ -2913,11 +2913,11 @@
     </message>
     <message>
         <source>Auto: {reason}, K {k}; {rate:.0f} tokens/s so, {plain:.0f} without</source>
-        <translation type="unfinished"></translation>
+        <translation>Auto: {reason}, K {k}; así {rate:.0f} tokens/s, sin ello {plain:.0f}</translation>
     </message>
     <message>
         <source>Hybrid: {reason}, K {k}, {speedup:.1f}x</source>
-        <translation type="unfinished"></translation>
+        <translation>Híbrido: {reason}, K {k}, {speedup:.1f}x</translation>
     </message>
     <message>
         <source>Resting: drafting costs more than it saves here</source>
@@ -2949,15 +2949,15 @@
     </message>
     <message>
         <source>plain steps</source>
-        <translation type="unfinished"></translation>
+        <translation>pasos sencillos</translation>
     </message>
     <message>
         <source>self-draft</source>
-        <translation type="unfinished">autoborrador</translation>
+        <translation>autoborrador</translation>
     </message>
     <message>
         <source>repeats</source>
-        <translation type="unfinished"></translation>
+        <translation>repeticiones</translation>
     </message>
     <message>
         <source>a smaller model</source>
@@ -2969,11 +2969,11 @@
     </message>
     <message>
         <source>it joins repeats in the chat with a model that drafts, and there is none yet</source>
-        <translation type="unfinished"></translation>
+        <translation>une las repeticiones de la charla con un modelo que hace borradores, y aún no hay ninguno</translation>
     </message>
     <message>
         <source>this model has no drafter</source>
-        <translation type="unfinished"></translation>
+        <translation>este modelo no tiene con qué hacer borradores</translation>
     </message>
     <message>
         <source>the low-bit copy is still being made</source>
@@ -2985,7 +2985,7 @@
     </message>
     <message>
         <source>it was not made when the model was loaded</source>
-        <translation type="unfinished"></translation>
+        <translation>no se hizo al cargar el modelo</translation>
     </message>
     <message>
         <source>the 3-bit copy could not be made: {detail}</source>

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,8 +13,9 @@ from PySide6.QtTest import QTest
 
 from desktop.palette import DARK, LIGHT
 from desktop.speculation.strip import MOST, Strip
+from inference.events import DraftersChanged, Notice
 from inference.settings import Control, Speculation
-from tests.fake_session import POEM, next_round, tokens_of
+from tests.fake_session import LOADED, POEM, Script, next_round, tokens_of
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -126,6 +129,61 @@ def test_the_switch_colours_the_text(stage: MakeStage) -> None:
     assert one.window.transcript._is_coloured
     one.window.apply_palette(DARK)
     assert one.window.transcript._is_coloured
+
+
+def test_the_drafter_is_chosen_in_the_panel(stage: MakeStage) -> None:
+    permits = threading.Semaphore(0)
+    loaded = replace(
+        LOADED, drafters=("none", "twin", "ngram", "auto"),
+        refused={"small-model": Notice("drafter.not_made"), "hybrid": Notice("drafter.no_partner")},
+    )  # fmt: skip
+    one = stage(Script(loaded=loaded, permits=permits)).ready()
+    box = one.window.panel.drafter
+    names = [box.itemData(row) for row in range(box.count())]
+    assert names == ["auto", "hybrid", "small-model", "ngram", "twin"]
+    assert box.currentData() == "twin"
+    usable = [bool(box.model().flags(box.model().index(row, 0)) & Qt.ItemFlag.ItemIsEnabled) for row in range(5)]
+    assert usable == [True, False, False, True, True]
+    assert box.itemData(1, Qt.ItemDataRole.ToolTipRole).startswith("it joins repeats")
+    one.window.ask("Go")
+    permits.release(1)
+    one.wait(lambda: one.reply.rounds)
+    box.setCurrentIndex(names.index("ngram"))
+    box.activated.emit(names.index("ngram"))
+    control = one.window.chat.control
+    assert control is not None
+    assert control.speculation.drafter == "ngram", "the reply that is being written drafts otherwise"
+    permits.release(1000)
+    one.wait(lambda: not one.conversation.is_writing)
+    assert box.currentData() == "ngram"
+
+
+def test_a_drafter_that_comes_later_can_be_chosen(stage: MakeStage) -> None:
+    loaded = replace(LOADED, drafters=("none",), refused={"twin": Notice("drafter.not_made")})
+    one = stage(Script(loaded=loaded)).ready()
+    assert not one.window.header.switch.isEnabled()
+    assert not one.window.panel.drafter.isEnabled()
+    one.window.chat.on_event(DraftersChanged(("none", "twin", "auto")))
+    assert one.window.header.switch.isEnabled()
+    assert one.window.panel.drafter.currentData() == "twin"
+
+
+def test_a_tree_is_drawn_by_its_levels_and_told_by_its_size(stage: MakeStage, strip: Strip) -> None:
+    chain = rounds(1, k=3)[0]
+    tree = replace(chain, drafted=40, k=3, accepted=2)
+    deep = replace(chain, index=1, drafted=60, k=60, accepted=50)
+    strip.add([tree, deep])
+    levels = strip.place_of(0).width()
+    strip.clear()
+    strip.add([replace(chain, drafted=3, k=3), deep])
+    assert strip.place_of(0).width() == levels
+    assert strip.place_of(1).right() <= strip.width()
+    one = stage().ready().ask()
+    panel = one.window.panel
+    panel.strip.clear()
+    panel.strip.add([tree])
+    panel._describe(0)
+    assert panel.about.text().startswith("Round 1: K 3, a tree of 40, 2 accepted.")
 
 
 @pytest.mark.parametrize("size", [(480, 400), (860, 700), (1280, 800)])
