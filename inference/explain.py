@@ -15,6 +15,7 @@ import torch
 
 from inference.bench.comparison import Side
 from inference.drafters.base import Draft
+from inference.drafters.offered import LOOK_UPS
 from inference.engine import as_row
 from inference.explained import ROOT, SHOWN, Candidate, Decision, Explained, Kind, Place
 from inference.messages import Notice, Problem
@@ -148,7 +149,7 @@ def _draft_rows(
 ) -> Mapping[tuple[int, ...], Row]:
     """The drafter's own logits, by the path of drafted tokens that they stand behind; none of one that looks up."""
     offer = ready.offered.find(played.drafter)
-    if offer is None or not played.draft:
+    if offer is None or not played.draft or played.drafter in LOOK_UPS:
         return {}
     sampler = _Listening(trail.sampling, trail.seed, trail.prompt, rule=trail.rule, bias=trail.bias, ends=ready.ends)
     _commit(sampler, trail, index)

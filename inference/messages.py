@@ -173,6 +173,10 @@ ENGLISH: dict[str, str] = {
     "bench.acceptance": "Of its drafts of K {k}, {share} of the tokens tested were accepted",
     "bench.depths": "By depth: {shares}",
     "bench.sampling": "Choosing a token beside a plain step of {model}, {plain:.1f} ms",
+    "bench.runs": "{done} of {total} runs done",
+    "bench.different_then": "{contender} differs from what it wrote then: prompt {prompt}, turn {turn}, from "
+    "token {position}",
+    "bench.other_model": "The model's files are others than then, so equal text is not promised",
     "bench.replay": "{identical} of {replies} replies came again, token for token",
     "bench.other_identity": "{contender} ran as {before} then and runs as {now} now, so equal text is not promised",
     # comparing, and one round step by step

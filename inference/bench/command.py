@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from inference import terminal
 from inference.bench.prompts import BUILT_IN, Prompt, evenly, read_prompts
+from inference.bench.record import KIND, from_json
+from inference.bench.replay import lines as comparison_lines
+from inference.bench.replay import replayed
 from inference.bench.report import first_difference, summarise
 from inference.bench.suite import DEFAULT_SEED, Contender, Ours, Run, Setting, measure
 from inference.bench.tables import lines, replay_lines, sampling_lines, say
@@ -66,8 +69,13 @@ def bench(options: argparse.Namespace) -> int:
     if options.out is not None:
         _try_writing(options.out)
     if options.replay is not None:
-        record = _replay(session, _read(options.replay))
-        show(record, replay_lines(record), options)
+        record = _read(options.replay)
+        if record["kind"] == KIND:
+            record = replayed(session, from_json(record), lambda choice: load(session, choice, {}), _runs)
+            show(record, comparison_lines(record), options)
+        else:
+            record = _replay(session, record)
+            show(record, replay_lines(record), options)
         return 0 if record["identical"] == record["replies"] else 1
     if options.sampling:
         record = _sampling(session, options)
@@ -265,6 +273,8 @@ def _replay(session: Session, record: dict[str, Any]) -> dict[str, Any]:
         "identical": len(runs) - len(different),
         "identities": list(identities.values()),
         "different": different,
+        "report": _report(_ready(session), settings, runs, peers=False),
+        "before": record.get("report", {}),
         "runs": [asdict(run) for run in runs],
     }
 
@@ -281,7 +291,7 @@ def _read(file: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         detail = (error.strerror if isinstance(error, OSError) else None) or "it is not JSON"
         raise Problem("error.file", file=str(file), detail=detail) from None
-    if not isinstance(record, dict) or record.get("kind") != "bench":
+    if not isinstance(record, dict) or record.get("kind") not in ("bench", KIND):
         raise Problem("error.file", file=str(file), detail="it is no record of bench --json")
     return record
 
@@ -302,6 +312,10 @@ def show(record: dict[str, Any], report: Sequence[str], options: argparse.Namesp
         terminal.output(record, None)
     else:
         print("\n".join(report))
+
+
+def _runs(done: int, total: int) -> None:
+    print(say("bench.runs", done=done, total=total), file=sys.stderr)
 
 
 def _progress(done: int, total: int) -> None:

@@ -142,8 +142,21 @@ def replay_lines(record: dict[str, Any]) -> list[str]:
             found.append(say("bench.other_identity", **change))
     for at in record["different"]:
         place = {"prompt": at["prompt"] + 1, "turn": at["turn"] + 1, "position": at["position"] + 1}
-        found.append(say("bench.different", contender=at["contender"], **place))
-    return found
+        found.append(say("bench.different_then", contender=at["contender"], **place))
+    return [*found, "", *table(_then_and_now(record["before"], record["report"]))]
+
+
+def _then_and_now(before: dict[str, Any], report: dict[str, Any]) -> list[list[str]]:
+    rows = [["then / now", "tokens/s", "accepted", "tokens/round"]]
+    for name, now in report.items():
+        then = before.get(name, {})
+        accepted = [number((one.get("acceptance") or {}).get("value"), 3) for one in (then, now)]
+        pairs = [
+            " / ".join(number(one.get(figure), digits) for one in (then, now))
+            for figure, digits in (("tokens_per_second", 1), ("tokens_per_round", 2))
+        ]
+        rows.append([name, pairs[0], " / ".join(accepted), pairs[1]])
+    return rows
 
 
 def number(value: float | None, digits: int = 2) -> str:
