@@ -53,7 +53,7 @@ def read_arguments(argv: Sequence[str] | None) -> tuple[ModelChoice, Speculation
     parser = _Parser(prog="borrador", description="Chat with a language model that drafts for itself.")
     parser.add_argument("--version", action="version", version=f"Borrador {version('borrador')}")
     parser.add_argument("--model", default="starter", help="starter, a folder, or owner/name[@revision]")
-    parser.add_argument("--drafter", default="twin", help=" or ".join(DRAFTERS))
+    parser.add_argument("--drafter", default="auto", help=" or ".join(DRAFTERS))
     parser.add_argument("--draft-model", default="", help="a smaller model of the same tokenizer, for small-model")
     parser.add_argument(
         "--k", default="auto", help=f"auto, or how many tokens are drafted in a round (0 to {LARGEST_K})"
@@ -63,7 +63,7 @@ def read_arguments(argv: Sequence[str] | None) -> tuple[ModelChoice, Speculation
     mode.add_argument("--fast", action="store_true", help="fastest, near ties may fall differently")
     parser.add_argument("--context", type=int, default=8192, help="context in tokens")
     parser.add_argument("--dtype", default="auto", help="auto, bfloat16, float16 or float32")
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, or cuda:N for card N")
     given = parser.parse_args(argv)
     exact = True if given.exact else False if given.fast else None
     choice = ModelChoice(given.model, given.drafter, given.dtype, given.device, given.context, exact, given.draft_model)

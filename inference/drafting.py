@@ -14,7 +14,7 @@ from inference.draft_length import Acceptance, DraftLength, RoundTimes
 from inference.drafters.auto import Auto
 from inference.drafters.base import Draft
 from inference.drafters.hybrid import Option, quickest
-from inference.drafters.ngram import NgramDrafter
+from inference.drafters.ngram import Chances, NgramDrafter
 from inference.messages import Notice
 from inference.sources import LookUp, Model
 
@@ -33,10 +33,11 @@ RECENT = 12
 
 @dataclass
 class Learned:
-    """What was measured of a model's drafters in one mode: times, the acceptance of each by name, and speeds."""
+    """What was measured of a model's drafters in one mode: times, acceptance by name, chances of matches, speeds."""
 
     times: RoundTimes
     acceptance: dict[str, Acceptance] = field(default_factory=dict)
+    chances: Chances = field(default_factory=Chances)
     auto: Auto = field(default_factory=Auto)
 
 
@@ -54,6 +55,9 @@ class Drafting:
         self._learned = learned
         self._control = control
         self._trees = trees
+        found = offered.find("ngram")
+        if found is not None and isinstance(found.drafter, NgramDrafter):
+            found.drafter.chances = learned.chances
         self._lengths: dict[str, DraftLength] = {}
         self._option: Option | None = None
         self._recent: deque[tuple[int, float]] = deque(maxlen=RECENT)

@@ -209,7 +209,11 @@ class Session:
         rule = control.speculation.rule
         bias = _bias(ready, request.sampling.logit_bias)
         sampler = Sampler(request.sampling, seed, prompt.ids, rule=rule, bias=bias, ends=ready.ends)
-        learned = self._learned.setdefault(ready.loaded.identity, Learned(RoundTimes(ready.times)))
+        from inference import priors
+        learned = self._learned.get(ready.loaded.identity)
+        if learned is None:
+            learned = self._learned[ready.loaded.identity] = Learned(RoundTimes(ready.times))
+            priors.recall(ready.loaded.identity, learned)
         is_fast = ready.loaded.mode == "fast"
         drafting = Drafting(ready.offered, ready.loaded.drafter, learned, control, trees=is_fast)
         trail = Trail(ready.loaded.mode, tuple(prompt.ids), request.sampling, seed, rule, bias)
@@ -259,6 +263,7 @@ class Session:
             drafted=outcome.drafted,
             tested=outcome.tested,
             accepted=outcome.accepted,
+        priors.keep(ready.loaded.identity, learned)
             k=outcome.k,
             draft_ms=outcome.draft_ms,
             verify_ms=outcome.verify_ms,

@@ -119,7 +119,7 @@ class ModelChoice:
     """
 
     model: str = "starter"
-    drafter: str = "twin"
+    drafter: str = "auto"
     dtype: str = "auto"
     device: str = "auto"
     context: int = 8192

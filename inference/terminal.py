@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     """What to load; shared by chat, demo and bench."""
     parser.add_argument("--model", default="starter", help="starter, a folder, or owner/name[@revision]")
-    parser.add_argument("--drafter", default="twin", help=f"one of {', '.join(DRAFTERS)}")
+    parser.add_argument("--drafter", default="auto", help=f"one of {', '.join(DRAFTERS)}")
     parser.add_argument("--draft-model", default="", help="a smaller model of the same tokenizer, for small-model")
     parser.add_argument("--dtype", default="auto", choices=("auto", "bfloat16", "float16", "float32"))
-    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, or cuda:N for card N")
     parser.add_argument("--context", type=int, default=8192, help="tokens the chat may have")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--exact", dest="exact", action="store_true", default=None, help="the same bits on and off")

@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=int, default=1, metavar="N")
     parser.add_argument("--max-new-tokens", type=int, default=96)
     parser.add_argument("--twin", action="store_true", help="the twin's build time, bits, acceptance by depth, and c")
-    parser.add_argument("--peers", action="store_true", help="transformers' generate on the same prompts (greedy)")
+    parser.add_argument("--peers", action="store_true", help="transformers' generate and prompt lookup too (greedy)")
     parser.add_argument("--sampling", action="store_true", help="instead of replies: what choosing a token costs")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output and nothing else")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the JSON object to this file")
@@ -161,9 +161,9 @@ def measured(session: Session, options: argparse.Namespace, load_seconds: dict[s
     ]
     contenders: list[Contender] = [Ours(session, setting) for setting in settings]
     if options.peers:
-        from inference.bench.peers import Generate
+        from inference.bench.peers import peers
 
-        contenders.append(Generate(ready))
+        contenders.extend(peers(ready))
     prompts = prompts_of(options)
     how = terminal.sampling(options)
     how = replace(how, seed=DEFAULT_SEED if how.seed is None else how.seed)
@@ -192,10 +192,10 @@ def _report(ready: Ready, settings: Sequence[Setting], runs: Sequence[Run], peer
     baselines = {name: f"off {name}" for name in ("fast", "exact") if name in ready.modes}
     plain_of = {setting.name: f"off {setting.mode}" for setting in settings}
     if peers:
-        from inference.bench.peers import NAME
+        from inference.bench.peers import LOOKUP_NAME, NAME
 
         baselines[NAME] = NAME
-        plain_of[NAME] = "off fast"
+        plain_of |= {NAME: "off fast", LOOKUP_NAME: NAME}
     report = summarise(runs, baselines, plain_of)
     for setting in settings:
         figures, times = report[setting.name], ready.modes[setting.mode].times

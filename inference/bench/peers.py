@@ -27,40 +27,52 @@ if TYPE_CHECKING:
     from inference.settings import Sampling
 
 NAME = "generate"
+LOOKUP_NAME = "prompt lookup"
+LOOKUP_TOKENS = 10
+"""What prompt lookup copies, as its authors do."""
 
 
 class Clock(BaseStreamer):
-    """Notes when each token came; the prompt comes first."""
+    """Notes when tokens came and how many at once; the prompt comes first."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
+        self.counts: list[int] = []
 
     def put(self, value: torch.Tensor) -> None:
-        """A token is there."""
+        """Tokens are there."""
         self.times.append(time.perf_counter())
+        self.counts.append(value.numel())
 
     def end(self) -> None:
         """Nothing follows."""
 
 
+def peers(ready: Ready) -> tuple[Generate, Generate]:
+    """``generate`` plain and with prompt lookup, of the model that ``ready`` holds, with weights of its own."""
+    loaded: Any = AutoModelForCausalLM.from_pretrained(
+        folder_of(ready.loaded.model), dtype=ready.model.dtype, local_files_only=True, use_safetensors=True
+    )
+    model = loaded.eval().requires_grad_(False).to(ready.model.device)
+    # What the checkpoint's own configuration asks for (penalties, sampling) would be a different text.
+    model.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]
+        do_sample=False, eos_token_id=sorted(ready.ends), pad_token_id=min(ready.ends, default=0)
+    )
+    lookup = {"prompt_lookup_num_tokens": LOOKUP_TOKENS}
+    return Generate(NAME, model, ready, {}), Generate(LOOKUP_NAME, model, ready, lookup)
+
+
 class Generate:
-    """``generate`` of the model that ``ready`` holds, with weights of its own."""
+    """``generate`` of a transformers ``model`` with these options."""
 
-    name = NAME
-
-    def __init__(self, ready: Ready) -> None:
+    def __init__(self, name: str, model: Any, ready: Ready, options: dict[str, Any]) -> None:
+        self.name = name
+        self._model = model
+        self._options = options
         self._template = ready.template
         self._context = ready.engine.cache.context
         self._tokenizer = ready.model.tokenizer
         self._ends = ready.ends
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            folder_of(ready.loaded.model), dtype=ready.model.dtype, local_files_only=True, use_safetensors=True
-        )
-        self._model = model.eval().requires_grad_(False).to(ready.model.device)
-        # What the checkpoint's own configuration asks for (penalties, sampling) would be a different text.
-        self._model.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]
-            do_sample=False, eos_token_id=sorted(self._ends), pad_token_id=min(self._ends, default=0)
-        )
 
     @torch.inference_mode()
     def answer(self, prompt: Prompt, how: Sampling, max_new_tokens: int) -> Iterator[Reply]:
@@ -78,6 +90,7 @@ class Generate:
                 attention_mask=torch.ones_like(asked),
                 max_new_tokens=min(max_new_tokens, self._context - len(ids)),
                 streamer=clock,
+                **self._options,
             )
             token_ids = tuple(written[0, len(ids) :].tolist())
             text = self._tokenizer.decode(token_ids, skip_special_tokens=True)
@@ -85,13 +98,13 @@ class Generate:
                 text=text,
                 token_ids=token_ids,
                 finish="end" if token_ids[-1] in self._ends else "length",
-                # Its first token comes out of the prefill, so the clock covers one token less.
+                # Its first tokens come out of the prefill, so the clock does not cover them.
                 decode_seconds=clock.times[-1] - clock.times[1],
-                timed_tokens=len(token_ids) - 1,
+                timed_tokens=sum(clock.counts[2:]),
                 ttft=clock.times[1] - begun,
                 prompt_tokens=len(ids),
                 seed=0,
-                rounds=len(token_ids),
+                rounds=len(clock.times) - 1,
             )
             chat.append(Message("assistant", text, token_ids))
 

@@ -48,6 +48,11 @@ def tuning_file() -> Path:
     return platformdirs.user_cache_path("borrador", appauthor=False) / "tuning.json"
 
 
+def priors_file() -> Path:
+    """What was learned of models' drafters and can be learned again; not created here."""
+    return platformdirs.user_cache_path("borrador", appauthor=False) / "drafters.json"
+
+
 def hub_cache() -> Path:
     """The hub cache, by the rules of huggingface_hub.constants, which reads the environment only at its import."""
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"

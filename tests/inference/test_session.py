@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def session(folder: Path) -> Iterator[Session]:
     session = Session()
-    loaded = load(session, ModelChoice(model=str(folder), dtype="float32", context=600))
+    loaded = load(session, ModelChoice(model=str(folder), drafter="twin", dtype="float32", context=600))
     assert isinstance(loaded, Loaded)
     yield session
     session.close()
@@ -76,7 +76,7 @@ def fixed(k: int) -> Control:
 
 def test_load_tells_its_steps_and_what_it_made(folder: Path) -> None:
     session = Session()
-    events = list(session.load(ModelChoice(model=str(folder), dtype="float32"), threading.Event()))
+    events = list(session.load(ModelChoice(model=str(folder), drafter="twin", dtype="float32"), threading.Event()))
     steps = list(dict.fromkeys(event.notice.id for event in events if isinstance(event, LoadProgress)))
     assert steps == ["load.libraries", "load.reading", "load.twin", "load.exact", "load.measuring"]
     loaded = events[-1]

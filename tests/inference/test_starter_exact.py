@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def session(starter_folder: Path) -> Iterator[Session]:
     session = Session()
-    choice = ModelChoice(model=str(starter_folder), dtype="bfloat16", exact=True, context=1024)
+    choice = ModelChoice(model=str(starter_folder), drafter="twin", dtype="bfloat16", exact=True, context=1024)
     loaded = list(session.load(choice, threading.Event()))[-1]
     assert isinstance(loaded, Loaded)
     assert loaded.mode == "exact", loaded.mode_notice

@@ -1,0 +1,82 @@
+"""What was learned of a model's drafters, kept from one start of the program to the next.
+
+Shares and times only, a few numbers for each model: no token and no text of a chat. What cannot be read is learned
+again, and what cannot be written is learned again next time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from inference.draft_length import Acceptance
+from inference.drafters.auto import Auto, Measured
+from inference.drafters.ngram import BRANCHES, CLASSES, Chances
+from inference.models import folders
+
+if TYPE_CHECKING:
+    from inference.drafting import Learned
+
+MOST = 40
+"""Models that are kept; the oldest go first."""
+
+
+def recall(identity: str, learned: Learned) -> None:
+    """Put what is kept of this model and mode into ``learned``."""
+    kept = _read().get(identity)
+    if not isinstance(kept, dict):
+        return
+    try:
+        acceptance = {str(name): Acceptance(*map(_numbers, pair)) for name, pair in kept["acceptance"].items()}
+        tests, hits = ([_numbers(row) for row in rows] for rows in kept["chances"])
+        measured = {(str(name), int(bucket)): Measured(**fields) for name, bucket, fields in kept["measured"]}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return
+    if any(len(rows) != len(CLASSES) or any(len(row) != BRANCHES for row in rows) for rows in (tests, hits)):
+        return
+    learned.acceptance |= acceptance
+    learned.chances = Chances(tests, hits)
+    learned.auto = Auto(measured)
+
+
+def keep(identity: str, learned: Learned) -> None:
+    """Remember what was learned of this model and mode."""
+    kept = _read()
+    kept.pop(identity, None)
+    kept[identity] = {
+        "acceptance": {
+            name: [_rounded(one.tests), _rounded(one.hits)]
+            for name, one in ((name, found.carried()) for name, found in learned.acceptance.items())
+        },
+        "chances": [[_rounded(row) for row in rows] for rows in (learned.chances.tests, learned.chances.hits)],
+        "measured": [[name, bucket, asdict(one)] for (name, bucket), one in learned.auto.measured.items()],
+    }
+    file = folders.priors_file()
+    new = file.with_suffix(f".{os.getpid()}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(json.dumps(dict(list(kept.items())[-MOST:])), encoding="utf-8")
+        new.replace(file)
+    except OSError:
+        return
+
+
+def _read() -> dict[str, Any]:
+    try:
+        kept = json.loads(folders.priors_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def _numbers(values: Any) -> list[float]:
+    found = [float(value) for value in values]
+    if any(not 0 <= value < 1e9 for value in found):
+        raise ValueError(values)
+    return found
+
+
+def _rounded(values: list[float]) -> list[float]:
+    return [round(value, 3) for value in values]
