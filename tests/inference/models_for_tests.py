@@ -112,12 +112,16 @@ def tiny_model(family: str, seed: int = 0, **changes: Any) -> Any:
     return model.float().eval()
 
 
-def automatic(drafter: Drafter, step_ms: float = 1.0, control: Control | None = None) -> Drafting:
-    """The real planner over one drafter, on made-up times in which drafts are cheap, so that it uses many lengths."""
-    times = StepTimes((10.0, 11.0), tuple(10.0 + 0.2 * k for k in range(9)), 0.0)
+def automatic(
+    *drafters: Drafter, preset: str = "", control: Control | None = None, trees: bool = False
+) -> Drafting:
+    """The real planner over these drafters, on made-up times in which drafts are cheap: it uses many lengths."""
+    times = StepTimes((10.0, 11.0), tuple(10.0 + 0.1 * k for k in range(64 if trees else 9)), 0.0)
     offered = Offered()
-    offered.add(Offer(drafter, step_ms))
-    return Drafting(offered, drafter.name, Learned(RoundTimes(times)), control or Control())
+    for drafter in drafters:
+        offered.add(Offer(drafter, 1.0))
+    learned = Learned(RoundTimes(times))
+    return Drafting(offered, preset or drafters[0].name, learned, control or Control(), trees=trees)
 
 
 def engine_for(forward: Forward, width: Width | None = None, context: int = 1024) -> Engine:

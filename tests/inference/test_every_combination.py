@@ -12,10 +12,20 @@ import torch
 from inference.drafters.ngram import NgramDrafter
 from inference.drafters.none import NoDrafter
 from inference.drafters.twin import TwinDrafter
+from inference.exact import fast_width, find_width
 from inference.model import ReferenceForward
 from inference.sampling import Sampler
 from inference.settings import Sampling
-from tests.inference.models_for_tests import CPU, FixedK, engine_for, tiny_model, write
+from tests.inference.models_for_tests import (
+    CPU,
+    VOCABULARY,
+    FixedK,
+    ToyForward,
+    automatic,
+    engine_for,
+    tiny_model,
+    write,
+)
 
 if TYPE_CHECKING:
     from inference.drafters.base import Drafter
@@ -61,6 +71,53 @@ def test_coupled_text_is_plain_text(forwards: Any, name: str, k: int, sampling: 
     plain = write(engine_for(target), PROMPT, NoDrafter(), FixedK(0), **options)
     engine = engine_for(target)
     assert write(engine, PROMPT, drafter(name, near, engine), FixedK(k), **options) == plain
+
+
+REPEATING = [5, 17, 3, 42, 5, 17, 3, 9, 5, 17, 8, 42, 5, 17]
+"""Its end stands in it several times, with several continuations."""
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("mode", ["trees", "chains", "exact"])
+@pytest.mark.parametrize("name", ["ngram", "hybrid", "auto"])
+def test_what_chooses_its_drafts_writes_plain_text(forwards: Any, name: str, mode: str, sampling: str) -> None:
+    """Look-ups that branch and drafters that choose a source each round, K automatic."""
+    target, near = forwards
+    width = find_width(target, VOCABULARY, 8, CPU) if mode == "exact" else fast_width(64)
+    assert width is not None
+    options: dict[str, Any] = {"sampling": SAMPLINGS[sampling], "count": 60, "ends": ENDS["ends"]}
+    for prompt in (PROMPT, REPEATING):
+        plain = write(engine_for(target, width), prompt, NoDrafter(), FixedK(0), **options)
+        engine = engine_for(target, width)
+        parts = (NgramDrafter(frozenset({9})), TwinDrafter(near, engine.cache, CPU))
+        drafting = automatic(*parts, preset=name, trees=mode == "trees")
+        assert write(engine, prompt, drafting, drafting, **options) == plain
+
+
+@pytest.mark.parametrize("sampling", ["greedy", "warm"])
+def test_trees_branch_are_accepted_off_the_main_branch_and_never_in_chains_mode(sampling: str) -> None:
+    """A text that goes on now one way, now the other: what was accepted must be moved together in the cache."""
+    forward = ToyForward(vocabulary=5, seed=3, spread=1.0)
+    prompt = [1, 2, 3, 1, 2, 3, 1, 2]
+    plain = write(engine_for(forward), prompt, NoDrafter(), FixedK(0), SAMPLINGS[sampling], 150)
+    branched = moved = 0
+    for trees in (True, False):
+        engine = engine_for(forward)
+        drafting = automatic(NgramDrafter(frozenset()), trees=trees)
+        for _ in engine.prefill(prompt, lambda: False):
+            pass
+        sampler = Sampler(SAMPLINGS[sampling], 7, prompt)
+        outcomes = list(engine.decode(prompt, sampler, drafting, drafting, lambda _: None, 150))
+        assert [token for outcome in outcomes for token in outcome.tokens] == plain
+        for outcome in outcomes:
+            is_tree = outcome.draft.parents != tuple(range(-1, len(outcome.draft.parents) - 1))
+            assert trees or not is_tree
+            assert not trees or outcome.drafted <= 63
+            branched += is_tree
+            first = outcome.draft.tokens[: len(outcome.tokens)]
+            moved += is_tree and outcome.accepted > 0 and first[:1] != outcome.tokens[:1]
+    assert branched > 10
+    assert moved > 5
 
 
 @pytest.mark.parametrize("name", ["none", "twin", "ngram"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from inference.__main__ import main
+from inference.settings import DRAFTERS
 from tests import measure_poisoned
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def test_the_cost_of_sampling(folder: str, capsys: pytest.CaptureFixture[str], m
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--drafters", "twin,oracle"], "oracle is not a drafter; choose one of none, twin, ngram, small-model, hybrid, auto."),
+        (["--drafters", "twin,oracle"], f"oracle is not a drafter; choose one of {', '.join(DRAFTERS)}."),
         (["--k", "auto,x"], "k is 'x'; it must be auto or a whole number."),
         (["--limit", "0"], "limit is 0; it must be a whole number of at least 1."),
         (["--repeats", "0"], "repeats is 0; it must be a whole number of at least 1."),
