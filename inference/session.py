@@ -181,6 +181,7 @@ class Session:
                 self.switch(before)
 
     def _write(self, ready: Ready, request: Request, control: Control) -> Generator[Event, None, None]:
+        from inference import priors
         from inference.draft_length import RoundTimes
         from inference.drafting import Drafting, Learned
         from inference.reply_text import ReplyText
@@ -209,7 +210,6 @@ class Session:
         rule = control.speculation.rule
         bias = _bias(ready, request.sampling.logit_bias)
         sampler = Sampler(request.sampling, seed, prompt.ids, rule=rule, bias=bias, ends=ready.ends)
-        from inference import priors
         learned = self._learned.get(ready.loaded.identity)
         if learned is None:
             learned = self._learned[ready.loaded.identity] = Learned(RoundTimes(ready.times))
@@ -235,6 +235,7 @@ class Session:
             finally:
                 rounds.close()
         drafting.end()
+        priors.keep(ready.loaded.identity, learned)
         pieces = text.finish()
         values = {"length": {"limit": request.max_new_tokens}, "context": {"limit": limit}}.get(reason, {})
         yield Finished(
@@ -263,7 +264,6 @@ class Session:
             drafted=outcome.drafted,
             tested=outcome.tested,
             accepted=outcome.accepted,
-        priors.keep(ready.loaded.identity, learned)
             k=outcome.k,
             draft_ms=outcome.draft_ms,
             verify_ms=outcome.verify_ms,
