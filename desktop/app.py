@@ -15,6 +15,8 @@ from desktop.interrupts import Interrupts
 from desktop.main_window import MainWindow
 from desktop.palette import Palette, palette_for, qt_palette
 from desktop.resources import TRANSLATIONS
+from desktop.settings import preferences
+from desktop.settings.cards import cards, on_card
 from desktop.store import Store
 from desktop.worker import Worker, engine
 
@@ -49,7 +51,10 @@ def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[]
     palette = palette_for(hints.colorScheme())
     app.setPalette(qt_palette(palette))
     worker = Worker(make_session)
-    window = MainWindow(worker, choice, speculation, palette, QSettings(), Store(folder))
+    settings = QSettings()
+    if card := preferences.read(settings).card:
+        choice = on_card(choice, card, cards())
+    window = MainWindow(worker, choice, speculation, palette, settings, Store(folder))
     if instance is not None:
         instance.asked.connect(window.come_forward)
 

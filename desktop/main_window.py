@@ -23,6 +23,7 @@ from desktop.page import Page, stacked
 from desktop.pages import Pages
 from desktop.palette import style_sheet
 from desktop.settings import preferences as stored
+from desktop.settings.cards import cards
 from desktop.settings.dialog import SettingsDialog
 from desktop.sidebar.commands import Commands
 from desktop.sidebar.sidebar import Sidebar
@@ -296,7 +297,7 @@ class MainWindow(QMainWindow):
     def _show_settings(self) -> None:
         network = self.shelf.network_group()
         dialog = SettingsDialog(
-            self._preferences, self._settings, self, thinking=self.desk.thinking, network=network
+            self._preferences, self._settings, self, thinking=self.desk.thinking, network=network, cards=cards()
         )
         dialog.accepted.connect(lambda: self._on_preferences(dialog.chosen()))
         dialog.accepted.connect(lambda: self.shelf.keep_network(network.network()))
@@ -335,7 +336,7 @@ class MainWindow(QMainWindow):
             self.pages, self._worker, self.chat, self._roles,
             lambda: (self.chat.conversation.settings or self._preferences.usual).sampling,
             lambda: replace(self.header.speculation, rule=self._preferences.rule),
-            self.panel, self.transcript, self,
+            self.panel, self.transcript, self.page.status_line.setText, self,
         )  # fmt: skip
         self.shelf = Shelf(
             Jobs(self), self.pages, self.chat, self.header, self.menu, self.page, self._settings, self._roles, self
@@ -402,6 +403,7 @@ class MainWindow(QMainWindow):
             self._is_closed = True
             self.live.flush.stop()
             self.desk.close()
+            self.shelf.close()
             self._worker.close()
             self.commands.end(self.chat.open_conversations)
             self.closed.emit()

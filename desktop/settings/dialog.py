@@ -33,6 +33,7 @@ class SettingsDialog(QDialog):
         *,
         thinking: Sequence[str] = (),
         network: QWidget | None = None,
+        cards: Sequence[str] = (),
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Settings"))
@@ -51,6 +52,13 @@ class SettingsDialog(QDialog):
         self.rule.setCurrentIndex(self.rule.findData(preferences.rule))
         self.rule.setToolTip(self.tr("What speculation promises. It counts from the next reply on."))
         self.rule.setMinimumWidth(80)
+        self.card = QComboBox(self)
+        for number, name in enumerate(cards):
+            self.card.addItem(f"{number}: {name}", number)
+        self.card.setCurrentIndex(max(0, self.card.findData(preferences.card)))
+        self.card.setToolTip(self.tr("One card computes. Another choice counts from the next start on."))
+        self.card.setMinimumWidth(80)
+        self._card = preferences.card
         self.form = Form(self)
         self.form.offer_thinking(thinking)
         self.form.show_settings(preferences.usual)
@@ -63,13 +71,18 @@ class SettingsDialog(QDialog):
         rows.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         rows.addRow(self.tr("Text size"), self.text_size)
         rows.addRow(self.tr("Speculation keeps"), self.rule)
+        if len(cards) > 1:
+            rows.addRow(self.tr("Graphics card"), self.card)
+        else:
+            self.card.hide()
         own = self.tr("Chats without settings of their own")
         hub = (self.tr("The hub, from which models come"), network) if network is not None else ()
         lay_out(self, (everywhere, own, self.presets, self.presets.said, self.form, *hub))
 
     def chosen(self) -> Preferences:
         """The preferences as set in the dialog."""
-        return Preferences(self.text_size.value(), self._usual, self.rule.currentData())
+        card = self._card if self.card.currentData() is None else self.card.currentData()
+        return Preferences(self.text_size.value(), self._usual, self.rule.currentData(), card)
 
     def accept(self) -> None:
         """Close, unless a field holds what cannot be."""

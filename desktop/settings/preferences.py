@@ -16,11 +16,12 @@ SMALLEST_TEXT, LARGEST_TEXT = 80, 200
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Text size in percent; how replies are asked for where a chat does not say; what speculation keeps."""
+    """Text size in percent; how replies are asked for where a chat does not say; what speculation keeps; the card."""
 
     text_size: int = 100
     usual: ChatSettings = field(default_factory=ChatSettings)
     rule: str = RULES[0]
+    card: int = 0
 
     @property
     def scale(self) -> float:
@@ -38,6 +39,7 @@ def read(settings: QSettings) -> Preferences:
         min(LARGEST_TEXT, max(SMALLEST_TEXT, size)),
         from_text(usual) if usual else _from_first_version(settings),
         rule if rule in RULES else plain.rule,
+        max(0, _whole(settings, "card", plain.card)),
     )
 
 
@@ -46,6 +48,7 @@ def write(settings: QSettings, preferences: Preferences) -> None:
     settings.setValue("text_size", preferences.text_size)
     settings.setValue("usual", to_text(preferences.usual))
     settings.setValue("rule", preferences.rule)
+    settings.setValue("card", preferences.card)
     settings.sync()
 
 

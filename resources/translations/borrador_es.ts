@@ -1638,8 +1638,16 @@
         <translation>Lo que promete la especulación. Vale desde la próxima respuesta.</translation>
     </message>
     <message>
+        <source>One card computes. Another choice counts from the next start on.</source>
+        <translation>Calcula una sola tarjeta. Otra elección vale a partir del próximo inicio.</translation>
+    </message>
+    <message>
         <source>Text size</source>
         <translation>Tamaño del texto</translation>
+    </message>
+    <message>
+        <source>Graphics card</source>
+        <translation>Tarjeta gráfica</translation>
     </message>
     <message>
         <source>Chats without settings of their own</source>
@@ -2102,24 +2110,12 @@
         <translation>regla de manual</translation>
     </message>
     <message>
-        <source>none</source>
-        <translation>ninguno</translation>
-    </message>
-    <message>
-        <source>self-draft</source>
-        <translation>autoborrador</translation>
-    </message>
-    <message>
-        <source>look-up in the chat</source>
-        <translation>búsqueda en el chat</translation>
-    </message>
-    <message>
-        <source>look-up and self-draft</source>
-        <translation>búsqueda y autoborrador</translation>
-    </message>
-    <message>
         <source>automatic</source>
         <translation>automático</translation>
+    </message>
+    <message>
+        <source>repeats and self-draft</source>
+        <translation>repeticiones y autoborrador</translation>
     </message>
     <message>
         <source>poem</source>

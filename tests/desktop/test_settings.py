@@ -182,3 +182,40 @@ def test_files_that_hold_no_presets_are_refused(tmp_path: Path) -> None:
         assert str(caught.value) == why
     write_file(path, [Preset("ñ 🙂", ODD)])
     assert read_file(path) == [Preset("ñ 🙂", ODD)]
+
+
+def test_one_of_several_cards_is_chosen_and_kept(qtbot: QtBot, store: QSettings) -> None:
+    from desktop.settings.cards import on_card
+    from inference.settings import ModelChoice
+
+    names = ["NVIDIA A", "NVIDIA B"]
+    dialog = SettingsDialog(Preferences(), store, cards=names)
+    qtbot.addWidget(dialog)
+    assert [dialog.card.itemText(row) for row in range(2)] == ["0: NVIDIA A", "1: NVIDIA B"]
+    dialog.card.setCurrentIndex(1)
+    chosen = dialog.chosen()
+    write(store, chosen)
+    assert read(store).card == 1
+    assert on_card(ModelChoice(), 1, names).device == "cuda:1"
+    assert on_card(ModelChoice(), 1, names[:1]).device == "auto", "the card is gone"
+    assert on_card(ModelChoice(device="cpu"), 1, names).device == "cpu", "the command line has the last word"
+    single = SettingsDialog(chosen, store, cards=names[:1])
+    qtbot.addWidget(single)
+    assert not single.card.isVisibleTo(single)
+    assert single.chosen().card == 0
+
+
+def test_cards_are_named_in_the_order_of_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pynvml
+
+    from desktop.settings.cards import cards
+
+    places = {0: "00000000:81:00.0", 1: "00000000:01:00.0"}
+    for name, stand_in in {
+        "nvmlInit": lambda: None, "nvmlShutdown": lambda: None, "nvmlDeviceGetCount": lambda: 2,
+        "nvmlDeviceGetHandleByIndex": lambda index: index,
+        "nvmlDeviceGetPciInfo": lambda handle: type("Pci", (), {"busId": places[handle]}),
+        "nvmlDeviceGetName": lambda handle: f"card {handle}",
+    }.items():  # fmt: skip
+        monkeypatch.setattr(pynvml, name, stand_in)
+    assert cards() == ["card 1", "card 0"]
