@@ -28,7 +28,7 @@ from desktop.speculation.compare_words import kind_label, setting_label
 from desktop.speculation.side_by_side import SideBySide, in_order
 from inference.bench.comparison import Compared, ComparePhase, RunBegan, RunEnded, RunGrew
 from inference.bench.record import read
-from inference.messages import Notice, Problem
+from inference.events import Notice, Problem
 
 if TYPE_CHECKING:
     from desktop.palette import Palette

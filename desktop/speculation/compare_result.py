@@ -14,7 +14,7 @@ from desktop.speculation.compare_table import Table, markdown, rows_of
 from desktop.speculation.compare_words import setting_label, verdicts
 from inference.bench.figures import exact_identities, figures_of
 from inference.bench.record import as_csv, written
-from inference.messages import Notice
+from inference.events import Notice
 
 if TYPE_CHECKING:
     from desktop.palette import Palette

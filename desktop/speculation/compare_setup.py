@@ -31,7 +31,7 @@ from desktop.speculation.side_by_side import SideBySide, in_order
 from inference.bench.comparison import FEWEST, MOST, MOST_REPEATS, ModeName, Plan, Setting
 from inference.bench.kinds import KINDS
 from inference.bench.prompts import Prompt, read_prompts
-from inference.messages import Problem
+from inference.events import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

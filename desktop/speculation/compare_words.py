@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication
 
-from desktop.sentences import filled
+from desktop.sentences import filled, sentence
+from inference.events import Notice
 
 if TYPE_CHECKING:
     from inference.bench.comparison import Comparison, Difference, Setting
@@ -33,13 +34,9 @@ def setting_label(setting: Setting) -> str:
 
 def drafter_label(name: str) -> str:
     """A drafter as it is called on screen."""
-    return {
-        "none": translate("compare", "none"),
-        "twin": translate("compare", "self-draft"),
-        "ngram": translate("compare", "look-up in the chat"),
-        "hybrid": translate("compare", "look-up and self-draft"),
-        "auto": translate("compare", "automatic"),
-    }.get(name, name)
+    joined = {"hybrid": translate("compare", "repeats and self-draft"), "auto": translate("compare", "automatic")}
+    words = joined.get(name) or sentence(Notice(f"drafter.name.{name}"))
+    return name if words.startswith("drafter.name.") else words
 
 
 def kind_label(kind: str) -> str:

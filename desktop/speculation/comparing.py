@@ -39,6 +39,7 @@ LEAST_TOKENS, MOST_TOKENS = 16, 512
 class Comparing(QObject):
     """``usual`` gives the sampling of new replies, ``speculation`` what the header says.
 
+    ``say`` tells of a question that waits for a comparison.
     ``seed_kept`` carries the seed with which the chat's next replies are to begin.
     """
 
@@ -54,6 +55,7 @@ class Comparing(QObject):
         speculation: Callable[[], Speculation],
         panel: Panel,
         transcript: Transcript,
+        say: Callable[[str], object],
         window: QWidget,
     ) -> None:
         super().__init__(window)
@@ -63,6 +65,7 @@ class Comparing(QObject):
         self._roles = palette
         self._usual = usual
         self._speculation = speculation
+        self._say = say
         self._window = window
         self._focus: QWidget | None = None
         self._is_from_compare = False
@@ -70,7 +73,8 @@ class Comparing(QObject):
         pages.offer(LAB, self._make_lab)
         worker.compared.connect(self._on_compared)
         worker.explained.connect(self._on_explained)
-        chat.loaded.connect(self._on_loaded)
+        chat.loaded.connect(self._show_model)
+        chat.drafters_changed.connect(self._show_model)
         chat.state_changed.connect(self._on_state)
         panel.compare_wanted.connect(self.show_compare)
         panel.round_wanted.connect(self.show_round)
@@ -225,13 +229,16 @@ class Comparing(QObject):
         if self._pages.made(LAB) is not None:
             self.lab.take(event)
 
-    def _on_loaded(self, model: Loaded) -> None:
+    def _show_model(self) -> None:
         if self._pages.made(COMPARE) is not None and not self.compare.is_running:
-            self.compare.setup.show_model(model, self._usual())
+            self.compare.setup.show_model(self._chat.model, self._usual())
 
     def _on_state(self) -> None:
         if self._chat.model is None and self._pages.made(COMPARE) is not None:
             self.compare.setup.show_model(None, self._usual())
+        last = self._chat.conversation.last
+        if self._chat.is_writing and self.is_running and last is not None and last.reply.prefill is None:
+            self._say(self.tr("Waiting for a run of the comparison to end"))
 
 
 def _length(reply: Reply) -> int:

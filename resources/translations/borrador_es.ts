@@ -426,6 +426,13 @@
     </message>
 </context>
 <context>
+    <name>Comparing</name>
+    <message>
+        <source>Waiting for a run of the comparison to end</source>
+        <translation>Esperando a que termine una ejecución de la comparación</translation>
+    </message>
+</context>
+<context>
     <name>Composer</name>
     <message>
         <source>Message</source>
@@ -2842,6 +2849,42 @@
     <message>
         <source>Needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free</source>
         <translation>Necesita unos {needed_gb:.1f} GB de memoria; hay {free_gb:.1f} GB libres</translation>
+    </message>
+    <message>
+        <source>With the smaller copy {recipe} it would fit.</source>
+        <translation>Con la copia más pequeña {recipe} cabría.</translation>
+    </message>
+    <message>
+        <source>Without the 3-bit copy it would fit.</source>
+        <translation>Sin la copia de 3 bits cabría.</translation>
+    </message>
+    <message>
+        <source>With a context of {context} tokens and no 3-bit copy it would fit.</source>
+        <translation>Con un contexto de {context} tokens y sin la copia de 3 bits cabría.</translation>
+    </message>
+    <message>
+        <source>In bfloat16 it would fit.</source>
+        <translation>En bfloat16 cabría.</translation>
+    </message>
+    <message>
+        <source>With 8 bits for each weight it would fit.</source>
+        <translation>Con 8 bits por peso cabría.</translation>
+    </message>
+    <message>
+        <source>With 4 bits for each weight it would fit.</source>
+        <translation>Con 4 bits por peso cabría.</translation>
+    </message>
+    <message>
+        <source>{card} GB card: {dtype}, about {speed:.1f}x with K {k} (forecast, at {percent:.0f} % accepted)</source>
+        <translation>Tarjeta de {card} GB: {dtype}, alrededor de {speed:.1f}x con K {k} (previsión, con {percent:.0f} % de aceptación)</translation>
+    </message>
+    <message>
+        <source>{card} GB card: {dtype}; a draft would hardly gain anything (forecast {speed:.1f}x with K {k} at {percent:.0f} % accepted)</source>
+        <translation>Tarjeta de {card} GB: {dtype}; un borrador apenas ganaría nada (previsión {speed:.1f}x con K {k} y {percent:.0f} % de aceptación)</translation>
+    </message>
+    <message>
+        <source>{card} GB card: too small for this model</source>
+        <translation>Tarjeta de {card} GB: demasiado pequeña para este modelo</translation>
     </message>
     <message>
         <source>Searching the hub for {words}</source>

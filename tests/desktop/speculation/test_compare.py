@@ -155,6 +155,7 @@ def test_a_question_asked_meanwhile_is_answered_between_two_runs_in_the_mode_of_
     shown.setup.start()
     one.wait(session.holds.is_set)
     one.window.ask(QUESTION)
+    assert one.window.page.status_line.text() == "Waiting for a run of the comparison to end"
     session.goes_on.set()
     one.wait(lambda: one.reply.is_over)
     over(one)
