@@ -70,13 +70,14 @@ def test_everything_in_one_run(
     out.write_text(json.dumps(record), encoding="utf-8")
     assert main(["bench", "--replay", str(out)]) == 1
     said = capsys.readouterr().out
-    assert "off fast differs from plain decoding: prompt 1, turn 1, from token 4" in said
+    assert "off fast differs from what it wrote then: prompt 1, turn 1, from token 4" in said
 
 
 def test_sampled_text_is_the_same_too_and_standard_output_is_one_object(
     folder: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ["bench", "--model", folder, *SMALL, "--limit", "3", "--temperature", "0.8", "--k", "3", "--json"]
+    asked += ["--drafter", "twin"]
     assert main([*asked, "--seed", "9"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["sampling"]["seed"] == 9
@@ -87,7 +88,7 @@ def test_sampled_text_is_the_same_too_and_standard_output_is_one_object(
 def test_a_poisoned_twin_is_never_accepted_and_changes_nothing(
     folder: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["--model", folder, *SMALL, "--limit", "2", "--k", "auto,2", "--json"]
+    arguments = ["--model", folder, *SMALL, "--drafter", "twin", "--limit", "2", "--k", "auto,2", "--json"]
     assert measure_poisoned.main(arguments) == 0
     report: dict[str, Any] = json.loads(capsys.readouterr().out)["report"]
     assert report["twin K 2"]["acceptance"]["accepted"] == 0
