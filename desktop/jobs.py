@@ -61,9 +61,10 @@ class Job(QObject):
         return not self._has_ended
 
     def start(self) -> None:
-        """Begin; signals come later, never from within."""
-        self._watchdog.start()
-        self._process.start()
+        """Begin, unless it was cancelled already; signals come later, never from within."""
+        if not self._has_ended:
+            self._watchdog.start()
+            self._process.start()
 
     def cancel(self) -> None:
         """End it at once; what it has written stays."""
@@ -131,17 +132,21 @@ class Jobs(QObject):
         super().__init__(parent)
         self._silence_ms = silence_ms
         self._jobs: list[Job] = []
+        self._is_closed = False
 
     def job(self, *arguments: str, typed: str = "") -> Job:
         """A job that is yet to be started. ``typed`` goes to its standard input: a secret is in no process list."""
         job = Job(list(arguments), typed, self._silence_ms)
+        if self._is_closed:
+            job.cancel()
         # Queued: a job must not vanish while a signal of its own is being delivered.
         job.gone.connect(self._on_gone, Qt.ConnectionType.QueuedConnection)
         self._jobs.append(job)
         return job
 
     def close(self) -> None:
-        """End every job and wait for the processes to be gone."""
+        """End every job and wait for the processes to be gone; none is started any more."""
+        self._is_closed = True
         for job in self._jobs:
             job.cancel()
         for job in self._jobs:

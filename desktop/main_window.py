@@ -127,7 +127,7 @@ class MainWindow(QMainWindow):
         """Have a question answered anew, the last one unless a reply is named; that reply stays as another version."""
         conversation = self.chat.conversation
         turn = conversation.turn_of(number) or conversation.last
-        if self.chat.can_ask and turn is not None:
+        if turn is not None and self._is_ready():
             is_last = turn is conversation.last
             self.chat.again(turn)
             new = conversation.turns[-1]
@@ -147,7 +147,7 @@ class MainWindow(QMainWindow):
     def go_on(self) -> None:
         """Let the last reply go on where it ended."""
         last = self.chat.conversation.last
-        if self.chat.can_ask and last is not None and last.reply.can_go_on:
+        if self._is_ready() and last is not None and last.reply.can_go_on:
             self.transcript.drop_reply()
             self.chat.go_on()
             self._write(last)
@@ -219,6 +219,14 @@ class MainWindow(QMainWindow):
         self.transcript.apply_look(palette, self._preferences.scale, self.chat.conversation.turns)
 
     # What the user does
+
+    def _is_ready(self) -> bool:
+        """Whether something can be written now; if not, it is said."""
+        if self.chat.model is None:
+            self.notice.say(self.tr("The model is not ready yet; try again when it is."))
+        elif self.chat.is_writing:
+            self.notice.say(self.tr("A reply is still being written; stop it first."))
+        return self.chat.can_ask
 
     def _write(self, turn: Turn) -> None:
         self.transcript.begin_reply(turn.reply, turn)

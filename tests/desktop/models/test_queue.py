@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from desktop.jobs import Jobs
 from desktop.models.item import Item, State, from_json
 from desktop.models.queue import KEY, Queue
 from tests.fake_hub import FakeHub, Fault, Repository, model_files
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     import pytest
     from PySide6.QtCore import QSettings
     from pytestqt.qtbot import QtBot
-
-    from desktop.jobs import Jobs
 
 WEIGHTS = "model.safetensors"
 
@@ -64,7 +63,8 @@ def test_F11_F12_paused_kept_over_a_restart_and_resumed_only_when_asked(
     jobs.close()
 
     asked = len(hub.asked)
-    queue = Queue(jobs, settings)
+    again = Jobs()
+    queue = Queue(again, settings)
     (item,) = queue.items
     assert item.state is State.PAUSED and item.done > 1_000_000 and item.size > 4_000_000
     qtbot.wait(50)
@@ -73,6 +73,7 @@ def test_F11_F12_paused_kept_over_a_restart_and_resumed_only_when_asked(
     queue.resume(item)
     with qtbot.waitSignal(queue.arrived, timeout=40_000):
         pass
+    again.close()
     assert hub.bodies(WEIGHTS)[-1].range is not None
     snapshot = next((tmp_path / "hf").rglob("snapshots/*"))
     assert (snapshot / WEIGHTS).read_bytes() == files[WEIGHTS]
@@ -112,15 +113,14 @@ def test_a_failure_is_told_and_the_next_one_goes_on(
 
 
 def test_a_job_that_hangs_is_begun_anew_and_then_given_up(
-    qtbot: QtBot, settings: QSettings, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, settings: QSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import sys
 
     from desktop import jobs as module
-    from desktop.jobs import Jobs as Made
 
     monkeypatch.setattr(module, "COMMAND", (sys.executable, "-c", "import time; time.sleep(60)"))
-    queue = Queue(Made(silence_ms=200), settings)
+    queue = Queue(Jobs(silence_ms=200), settings)
     begun = []
     queue.changed.connect(lambda one: begun.append(one.state))
     item = queue.add(Item("owner/tiny", "tiny"))
