@@ -75,6 +75,7 @@ class Conversation:
         self._new_id = new_id or count(1).__next__
         self._new_number = new_number or count(1).__next__
         self._changed: dict[int, Question | Reply] = {}
+        self._asked: dict[int, Question] = {}
 
     @property
     def last(self) -> Turn | None:
@@ -87,8 +88,10 @@ class Conversation:
         return bool(self.turns) and not self.turns[-1].reply.is_over
 
     def turn_of(self, number: int) -> Turn | None:
-        """The turn on the page whose reply has this number."""
-        return next((turn for turn in self.turns if turn.reply.turn == number), None)
+        """The turn on the page whose reply has this number, or had it before it went on or was written again."""
+        asked = self._asked.get(number)
+        exact = (turn for turn in self.turns if turn.reply.turn == number)
+        return next(exact, None) or next((turn for turn in self.turns if turn.asked is asked), None)
 
     # What the user does
 
@@ -108,7 +111,7 @@ class Conversation:
 
     def go_on(self) -> Turn:
         """Let the last reply, which has ended, be written further."""
-        self.turns[-1].reply.reopen(self._new_number())
+        self.turns[-1].reply.reopen(self._number(self.turns[-1].asked))
         self._touch(self.turns[-1].reply)
         return self.turns[-1]
 
@@ -141,7 +144,7 @@ class Conversation:
     def clear(self) -> None:
         """Begin a new chat."""
         self.turns, self.first, self.shown, self.id, self.system, self.settings = [], [], None, 0, "", None
-        self._changed = {}
+        self._changed, self._asked = {}, {}
 
     # What the engine does
 
@@ -195,7 +198,7 @@ class Conversation:
         question.created = turn.asked.created
         self._beside(question).append(question)
         self._show_question(question)
-        question.replies.append(turn.reply.copied(self._new_number(), self._new_id(), question))
+        question.replies.append(turn.reply.copied(self._number(question), self._new_id(), question))
         self._show_reply(question.replies[-1])
         self._walk()
 
@@ -207,8 +210,8 @@ class Conversation:
         self.first = [node for node in nodes if isinstance(node, Question) and node.parent is None]
         self.shown = next((node for node in self.first if node.id == shown), self.first[-1] if self.first else None)
         for node in nodes:
-            if isinstance(node, Reply):
-                node.turn = self._new_number()
+            if isinstance(node, Reply) and node.question is not None:
+                node.turn = self._number(node.question)
             if node.id not in stored:
                 self._touch(node)
         self._walk()
@@ -229,9 +232,14 @@ class Conversation:
         return self.turns[-1]
 
     def _answer(self, question: Question) -> None:
-        reply = Reply(self._new_number(), id=self._new_id(), question=question)
+        reply = Reply(self._number(question), id=self._new_id(), question=question)
         question.replies.append(reply)
         self._show_reply(reply)
+
+    def _number(self, question: Question) -> int:
+        number = self._new_number()
+        self._asked[number] = question
+        return number
 
     def _beside(self, question: Question) -> list[Question]:
         return self.first if question.parent is None else question.parent.questions

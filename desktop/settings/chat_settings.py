@@ -30,9 +30,7 @@ class ChatSettings:
         return replace(self, sampling=replace(self.sampling, seed=seed))
 
     def __post_init__(self) -> None:
-        Request(
-            0, (), self.sampling, self.max_new_tokens, self.stop, self.thinking
-        )  # raises Problem
+        Request(0, (), self.sampling, self.max_new_tokens, self.stop, self.thinking)  # raises Problem
 
 
 def as_object(settings: ChatSettings) -> dict[str, Any]:

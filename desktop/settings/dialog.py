@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QSpinBox, QWidget
 
-from desktop.settings.form import Form
+from desktop.settings.form import NUMBERS, Form
 from desktop.settings.preferences import LARGEST_TEXT, SMALLEST_TEXT, Preferences
 from desktop.settings.preset_bar import PresetBar
 from desktop.settings.scrolled import lay_out, size_beside
@@ -44,7 +44,8 @@ class SettingsDialog(QDialog):
         self.text_size.setSingleStep(10)
         self.text_size.setSuffix(" %")
         self.text_size.setObjectName("number")
-        self.text_size.setFixedWidth(120)
+        self.text_size.setFixedWidth(NUMBERS)
+        self.text_size.lineEdit().setTextMargins(6, 0, 6, 0)
         self.text_size.setValue(preferences.text_size)
         self.rule = QComboBox(self)
         self.rule.addItem(self.tr("the same text as without"), "coupled")

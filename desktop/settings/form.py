@@ -178,6 +178,7 @@ class Form(QWidget):
     def _dress(self, box: QSpinBox | QDoubleSpinBox, hint: str) -> None:
         box.setObjectName("number")
         box.setFixedWidth(NUMBERS)
+        box.lineEdit().setTextMargins(6, 0, 6, 0)
         box.setToolTip(hint)
 
     def _lines(self, hint: str) -> QPlainTextEdit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -50,6 +51,8 @@ def lay_out(dialog: QDialog, parts: Iterable[QWidget | str]) -> None:
     area.setWidget(inside)
     standard = QDialogButtonBox.StandardButton
     buttons = QDialogButtonBox(standard.Ok | standard.Cancel, parent=dialog)
+    for button in buttons.buttons():
+        button.setIcon(QIcon())  # some desktops put pictures on them
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
     foot = QHBoxLayout()

@@ -1164,6 +1164,14 @@
         <source>With a fixed seed the same reply comes again; empty it in the settings.</source>
         <translation>Con una semilla fija la respuesta será la misma; vacíala en los ajustes.</translation>
     </message>
+    <message>
+        <source>The model is not ready yet; try again when it is.</source>
+        <translation>El modelo aún no está listo; inténtalo cuando lo esté.</translation>
+    </message>
+    <message>
+        <source>A reply is still being written; stop it first.</source>
+        <translation>Todavía se está escribiendo una respuesta; detenla antes.</translation>
+    </message>
 </context>
 <context>
     <name>ModelMenu</name>
@@ -2887,6 +2895,34 @@
         <translation>Tarjeta de {card} GB: demasiado pequeña para este modelo</translation>
     </message>
     <message>
+        <source>a smaller copy to draft with would fit</source>
+        <translation>una copia más pequeña para el borrador cabría</translation>
+    </message>
+    <message>
+        <source>without the 3-bit copy it would fit</source>
+        <translation>sin la copia de 3 bits cabría</translation>
+    </message>
+    <message>
+        <source>with a smaller context it would fit</source>
+        <translation>con un contexto menor cabría</translation>
+    </message>
+    <message>
+        <source>in bfloat16 it would fit</source>
+        <translation>en bfloat16 cabría</translation>
+    </message>
+    <message>
+        <source>with 8 bits for each weight it would fit</source>
+        <translation>con 8 bits por peso cabría</translation>
+    </message>
+    <message>
+        <source>with 4 bits for each weight it would fit</source>
+        <translation>con 4 bits por peso cabría</translation>
+    </message>
+    <message>
+        <source>choose a smaller model, or close other programs</source>
+        <translation>elige un modelo más pequeño o cierra otros programas</translation>
+    </message>
+    <message>
         <source>Searching the hub for {words}</source>
         <translation>Buscando {words} en el repositorio</translation>
     </message>
@@ -3411,8 +3447,24 @@
         <translation>El modelo necesita unos {needed_gb:.1f} GB de memoria; hay {free_gb:.1f} GB libres.</translation>
     </message>
     <message>
+        <source>{model} needs about {needed_gb:.1f} GB of memory, and {free_gb:.1f} GB are free; {reason}.</source>
+        <translation>{model} necesita unos {needed_gb:.1f} GB de memoria y hay {free_gb:.1f} GB libres; {reason}.</translation>
+    </message>
+    <message>
         <source>The memory is used up; choose a smaller context or a smaller model.</source>
         <translation>Se ha agotado la memoria; elige un contexto menor o un modelo más pequeño.</translation>
+    </message>
+    <message>
+        <source>The memory is used up; {free_gb:.1f} of {total_gb:.1f} GB are free again, so choose a smaller context, a smaller model, or no 3-bit copy.</source>
+        <translation>Se ha agotado la memoria; vuelven a estar libres {free_gb:.1f} de {total_gb:.1f} GB, así que elige un contexto menor, un modelo más pequeño o ninguna copia de 3 bits.</translation>
+    </message>
+    <message>
+        <source>The memory is used up: {asked_gb:.1f} GB more were needed, and {free_gb:.1f} of {total_gb:.1f} GB are free again; choose a smaller context, a smaller model, or no 3-bit copy.</source>
+        <translation>Se ha agotado la memoria: hacían falta {asked_gb:.1f} GB más y vuelven a estar libres {free_gb:.1f} de {total_gb:.1f} GB; elige un contexto menor, un modelo más pequeño o ninguna copia de 3 bits.</translation>
+    </message>
+    <message>
+        <source>Borrador ended while it was loading {model}, which needs about {needed_gb:.1f} GB of the {free_gb:.1f} GB that were free; load it again, or choose a smaller one.</source>
+        <translation>Borrador terminó mientras cargaba {model}, que necesita unos {needed_gb:.1f} GB de los {free_gb:.1f} GB que había libres; cárgalo de nuevo o elige uno más pequeño.</translation>
     </message>
     <message>
         <source>The starter model is not here; run the program once with a network: {command}</source>

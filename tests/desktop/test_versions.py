@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
 
 from desktop.settings.chat_settings import ChatSettings
@@ -15,7 +15,7 @@ from tests.desktop.steps import edit, ended, follow, places, questions, reopened
 from tests.fake_session import POEM, Script
 
 if TYPE_CHECKING:
-    from tests.desktop.stage import MakeStage
+    from tests.desktop.stage import MakeStage, Stage
 
 
 def test_h23_versions_stay_right_through_edits_regeneration_and_a_restart(stage: MakeStage) -> None:
@@ -163,3 +163,55 @@ def test_a_stopped_reply_goes_on_after_a_restart(stage: MakeStage) -> None:
     assert other.reply.text == before + " And on it went."
     asked = [(m.role, m.content) for m in other.session.requests[-1].messages]
     assert asked == [("user", "Go"), ("assistant", before)]
+
+
+def links(one: Stage) -> list[str]:
+    """Where the words on the page lead that can be pressed."""
+    found: list[str] = []
+    block = one.window.transcript.document().begin()
+    while block.isValid():
+        walk = block.begin()
+        while not walk.atEnd():
+            href = walk.fragment().charFormat().anchorHref()
+            if href and href not in found:
+                found.append(href)
+            walk += 1
+        block = block.next()
+    return found
+
+
+def press(one: Stage, what: str) -> None:
+    """Press the first such word on the page."""
+    one.window.transcript.anchorClicked.emit(QUrl(next(href for href in links(one) if f":{what}/" in href)))
+
+
+def test_what_stands_at_a_question_works_after_its_reply_went_on_or_came_again(stage: MakeStage) -> None:
+    permits = threading.Semaphore(2)
+    one = stage(Script(replies=(POEM, " On it went.", "Again."), permits=permits)).ready()
+    one.window.ask("Go")
+    one.wait(lambda: len(one.reply.rounds) == 2)
+    one.window.stop()
+    ended(one)
+    one.session.script.permits = None
+    press(one, "continue")
+    ended(one)
+    one.window.again()
+    ended(one)
+    first = one.conversation.id
+    press(one, "fork")
+    assert one.conversation.id != first
+    assert one.window.composer.text() == "Go"
+
+
+def test_continue_and_again_say_why_they_do_nothing(stage: MakeStage) -> None:
+    one = stage().ready().ask("a")
+    one.session.script.permits = threading.Semaphore(1)
+    one.window.ask("b")
+    one.wait(lambda: one.reply.rounds)
+    one.window.again()
+    assert one.window.notice.words.text() == "A reply is still being written; stop it first."
+    one.window.stop()
+    ended(one)
+    one.window.chat.model = None
+    press(one, "continue")
+    assert one.window.notice.words.text() == "The model is not ready yet; try again when it is."
