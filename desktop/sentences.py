@@ -19,7 +19,15 @@ _MARKED = {
     "load.libraries": QT_TRANSLATE_NOOP("sentences", "Starting the numerical libraries"),
     "load.starter": QT_TRANSLATE_NOOP("sentences", "Preparing the starter model, once"),
     "load.reading": QT_TRANSLATE_NOOP("sentences", "Reading {model}"),
-    "load.twin": QT_TRANSLATE_NOOP("sentences", "Making the 3-bit copy: {done} of {total} matrices"),
+    "load.twin": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Making the low-bit copy: {done} of {total} layers, about {left:.0f} s left",
+    ),
+    "twin.texts": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Making the low-bit copy: the model writes texts to learn from, about {left:.0f} s left",
+    ),
+    "twin.measuring": QT_TRANSLATE_NOOP("sentences", "Measuring the low-bit copy"),
     "load.measuring": QT_TRANSLATE_NOOP("sentences", "Measuring this machine"),
     "load.exact": QT_TRANSLATE_NOOP("sentences", "Testing that several rows give the same bits as one"),
     "load.ready": QT_TRANSLATE_NOOP("sentences", "{model} is ready on {device}"),
@@ -89,6 +97,8 @@ _MARKED = {
         "sentences", "it joins repeats in the chat with a model that drafts, and there is none yet"
     ),
     "drafter.nothing": QT_TRANSLATE_NOOP("sentences", "this model has no drafter"),
+    "drafter.later": QT_TRANSLATE_NOOP("sentences", "the low-bit copy is still being made"),
+    "drafter.no_memory": QT_TRANSLATE_NOOP("sentences", "there is not enough memory for a low-bit copy"),
     "drafter.not_made": QT_TRANSLATE_NOOP("sentences", "it was not made when the model was loaded"),
     "drafter.twin_failed": QT_TRANSLATE_NOOP("sentences", "the 3-bit copy could not be made: {detail}"),
     "exact.on": QT_TRANSLATE_NOOP("sentences", "Exact: speculation changes no bit of the answer"),
@@ -386,6 +396,10 @@ _MARKED = {
     "error.disk": QT_TRANSLATE_NOOP(
         "sentences",
         "{folder} needs {needed_mb:.0f} MB of free space and has {free_mb:.0f} MB; free some and try again.",
+    ),
+    "error.twin_memory": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The low-bit copy needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free.",
     ),
     "error.memory": QT_TRANSLATE_NOOP(
         "sentences",

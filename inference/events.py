@@ -31,6 +31,7 @@ __all__ = [
     "Round",
     "Started",
     "Statistics",
+    "TwinProgress",
 ]
 
 Origin = Literal["plain", "accepted", "correction", "bonus"]
@@ -80,6 +81,14 @@ class DraftersChanged:
 
     drafters: tuple[str, ...]
     refused: Mapping[str, Notice] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TwinProgress:
+    """The twin of the loaded model is being made; ``fraction`` 0..1. DraftersChanged tells the end."""
+
+    notice: Notice
+    fraction: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,4 +238,6 @@ class Failed:
     notice: Notice
 
 
-Event = LoadProgress | Loaded | LoadFailed | DraftersChanged | Started | Prefill | Round | Finished | Failed
+Event = (
+    LoadProgress | Loaded | LoadFailed | DraftersChanged | TwinProgress | Started | Prefill | Round | Finished | Failed
+)

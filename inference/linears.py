@@ -66,8 +66,9 @@ class DenseLinear(nn.Module):
         self.out_features, self.in_features = weight.shape
         self.is_packed = weight.device.type == "cpu" and packs(weight.dtype)
         self.bias = bias
+        self.sizes: tuple[int, ...] = (self.out_features,)
         # A plain attribute: the packed kind has no strides, which copies and conversions of modules expect.
-        self._packed = (_pack(weight.detach()),) if self.is_packed else ()
+        self._packed: tuple[torch.Tensor, ...] = (_pack(weight.detach()),) if self.is_packed else ()
         self.weight = None if self.is_packed else weight
         self._doubles = self.is_packed and single_rows_differ(*weight.shape, weight.dtype)
 
@@ -82,13 +83,23 @@ class DenseLinear(nn.Module):
         """The product of one row [1, in] with the bits that the row has among others, where doubling it gives them."""
         return self.forward(x.expand(2, -1))[:1] if self._doubles else self.forward(x)
 
+    def dense(self) -> torch.Tensor:
+        """The weights as they were given, [out, in]; unpacked anew where they are packed."""
+        if self.weight is not None:
+            return self.weight.detach()
+        (packed,) = self._packed
+        unpacked: torch.Tensor = packed.to_dense()
+        return unpacked
+
 
 def join(layers: Sequence[nn.Linear]) -> DenseLinear:
     """One layer whose output is the outputs of ``layers`` side by side."""
     if len(layers) == 1:
         return DenseLinear(layers[0].weight, layers[0].bias)
     joined = torch.cat([layer.weight.detach() for layer in layers])
-    return DenseLinear(nn.Parameter(joined, requires_grad=False), joined_bias(layers))
+    linear = DenseLinear(nn.Parameter(joined, requires_grad=False), joined_bias(layers))
+    linear.sizes = tuple(layer.out_features for layer in layers)
+    return linear
 
 
 def joined_bias(layers: Sequence[nn.Linear]) -> torch.Tensor | None:

@@ -16,34 +16,33 @@ from inference.decoder import JOINED, Decoder, pack, refusal
 from inference.drafters.ngram import NgramDrafter
 from inference.drafters.offered import Offer, Offered
 from inference.drafters.small_model import SmallModelDrafter
-from inference.drafters.twin import TwinDrafter
 from inference.engine import Engine
-from inference.events import Bits, DraftersChanged, Loaded, LoadProgress, Notice, Problem
+from inference.events import Bits, DraftersChanged, Loaded, LoadProgress, Notice, Problem, TwinProgress
 from inference.exact import Width, fast_width, find_width, identity
 from inference.kv_cache import KVCache
 from inference.linears import packs
 from inference.measure import StepTimes, draft_step_ms, step_times
 from inference.model import ReferenceForward, TextModel, is_recurrent, load_text_model
 from inference.models.source import Located, locate
-from inference.quantize.build import Twin, build_twin
-from inference.quantize.calibrate import TEXTS
 from inference.running import WIDTH, RunningCache, RunningForward, running_times
-from inference.settings import DRAFTERS, LARGEST_K, Message, ModelChoice
+from inference.settings import DRAFTERS, LARGEST_K, ModelChoice
 from inference.text.same_tokens import shared_ids
 from inference.text.template import ChatTemplate, end_token_ids
 from inference.tuning import tune
+from inference.twins import TwinMaker
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
     from pathlib import Path
-
-    from inference.model import Forward
 
 EXACT_COST = 0.05
 """Exact mode is the default where it adds less than this to a plain step."""
 
 LARGEST_FAST_K = 64
+
+WITH_TWIN = ("twin", "hybrid", "auto")
+"""Drafters that are the twin, or choose among others and it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,8 @@ class Ready:
     """Everything a reply needs. ``times`` are of the mode in force.
 
     ``offered`` holds every drafter the model has; one that is made later is added to it. ``modes`` holds all that work
-    here, by name: fast always, exact where it was wanted or left open and found.
+    here, by name: fast always, exact where it was wanted or left open and found. ``maker`` makes the twin, None where
+    none is wanted or possible.
     """
 
     model: TextModel
@@ -71,6 +71,7 @@ class Ready:
     times: StepTimes
     modes: Mapping[Literal["exact", "fast"], Mode]
     loaded: Loaded
+    maker: TwinMaker | None
 
     @property
     def bits(self) -> Bits | None:
@@ -127,32 +128,22 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     cache = RunningCache(context) if is_running else KVCache(context, 2 * (LARGEST_FAST_K + 1))
     is_fast = not is_running and refusal(model.model) is None
 
-    twin: Twin | None = None
     offered = Offered()
     if is_running:
         for drafter in DRAFTERS[1:]:
             offered.refuse(drafter, Notice("drafter.recurrent"))
     else:
         offered.add(Offer(NgramDrafter(ends)))
-    if choice.drafter == "twin" and not is_running:
-        texts = [
-            template.encode([Message("user", question), Message("assistant", answer)]).ids for question, answer in TEXTS
-        ]
-        build = build_twin(model.model, texts, JOINED if is_fast else None)
-        try:
-            while True:
-                done, total = next(build)
-                yield checked(Notice("load.twin", {"done": done, "total": total}), done / total)
-        except StopIteration as end:
-            twin = end.value
-        except ValueError:
-            offered.refuse("twin", Notice("drafter.no_linear"))
     if is_fast:
-        # Behind the twin, which is made of the matrices that are let go here.
         for _ in pack(model.model):
             checked(Notice("load.reading"))
     kind = Decoder if is_fast else RunningForward if is_running else ReferenceForward
     forward = kind(model.model)
+    maker: TwinMaker | None = None
+    if not is_running and (choice.drafter in WITH_TWIN or choice.twin_later):
+        joined = JOINED if is_fast else {}
+        maker = TwinMaker(model, found.folder, template, ends, forward, kind, joined, cache, choice.recipe)
+        yield from _twin(maker, offered, choice, cancel)
     exact: Width | None = None
     if choice.exact is not False and not is_running:
         yield checked(Notice("load.exact"))
@@ -165,8 +156,6 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         fast = fast_width(LARGEST_FAST_K)
         fast_times, exact_times = step_times(forward, exact, LARGEST_K, device)
         width, mode_notice = _mode(choice, exact, exact_times)
-    if twin is not None:
-        offered.add(twin_offer(twin, kind(twin.model), cache, device))
     if choice.drafter == "small-model" and not choice.draft_model:
         raise Problem("error.no_draft_model")
     if choice.draft_model and not is_running:
@@ -205,13 +194,38 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         refused=offered.refused,
     )
     engine = Engine(forward, cache, width, device)
-    return Ready(model, template, ends, engine, offered, in_force.times, modes, loaded)
+    return Ready(model, template, ends, engine, offered, in_force.times, modes, loaded, maker)
 
 
-def twin_offer(twin: Twin, forward: Forward, cache: KVCache, device: torch.device) -> Offer:
-    """A twin that was built, as a drafter on the target's ``cache``; ``forward`` is the twin's."""
-    bits = Bits(twin.level_bits, twin.packed_bits, twin.resident_bits)
-    return Offer(TwinDrafter(forward, cache, device), draft_step_ms(forward, device), bits)
+def _twin(maker: TwinMaker, offered: Offered, choice: ModelChoice, cancel: threading.Event) -> Iterator[LoadProgress]:
+    """Offer the kept twin, or a quick one made now; or say that it comes later."""
+    offer = maker.load()
+    if offer is not None:
+        offered.add(offer)
+    elif choice.twin_later:
+        offered.refuse("twin", Notice("drafter.later"))
+    else:
+        try:
+            made = yield from _loading(maker.make(quick=True, is_cancelled=cancel.is_set))
+        except ValueError:
+            offered.refuse("twin", Notice("drafter.no_linear"))
+        except Problem as problem:
+            if problem.notice.id != "error.twin_memory":
+                raise
+            offered.refuse("twin", Notice("drafter.no_memory"))
+        else:
+            offered.add(made)
+
+
+def _loading(making: Generator[TwinProgress, None, Offer]) -> Generator[LoadProgress, None, Offer]:
+    """The making of a twin as a step of loading."""
+    while True:
+        try:
+            step = next(making)
+        except StopIteration as end:
+            offer: Offer = end.value
+            return offer
+        yield LoadProgress(step.notice, step.fraction)
 
 
 def _located(name: str, cancel: threading.Event) -> Generator[LoadProgress, None, Located]:

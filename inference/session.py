@@ -25,6 +25,7 @@ from inference.events import (
     Problem,
     Round,
     Started,
+    TwinProgress,
 )
 from inference.explained import Explained, ExplainFailed
 from inference.trails import Trail, Trails
@@ -126,6 +127,33 @@ class Session:
             failed = Failed(request.turn, _notice(error))
         gc.collect()
         yield failed
+
+    def make_twin(self, cancel: threading.Event, *, quick: bool = False) -> Iterator[Event]:
+        """Make the loaded model's twin and keep it: TwinProgress, then DraftersChanged. It drafts from then on.
+
+        Between two events replies may be written. Nothing happens where no twin is possible.
+        """
+        ready = self._ready
+        if ready is None or ready.maker is None:
+            return
+        try:
+            offer = yield from ready.maker.make(quick=quick, is_cancelled=cancel.is_set)
+        except Exception as error:
+            notice = Notice("drafter.no_linear") if isinstance(error, ValueError) else _notice(error)
+            if notice.id != "error.cancelled":
+                yield TwinProgress(notice, 1.0)
+            if ready.offered.find("twin") is None:
+                ready.offered.refuse("twin", notice if notice.id == "drafter.no_linear" else Notice("drafter.not_made"))
+        else:
+            ready.offered.add(offer)
+        gc.collect()
+        yield ready.drafters_changed()
+
+    @property
+    def wants_twin(self) -> bool:
+        """Whether the loaded model could have a better twin than it has: none, or a quick one."""
+        maker = self._ready.maker if self._ready is not None else None
+        return maker is not None and (maker.record is None or not maker.record.calibrated)
 
     def compare(self, plan: Plan, cancel: threading.Event) -> Iterator[CompareEvent]:
         """Run settings side by side; ends with Compared. The chat's cache is empty afterwards."""

@@ -115,7 +115,8 @@ class ModelChoice:
 
     ``model`` is ``starter``, a folder, or ``owner/name[@revision]``; ``dtype`` is auto, bfloat16, float16 or float32;
     ``device`` is auto, cpu or cuda; ``context`` counts tokens. ``draft_model``, named like the model, is a smaller one of
-    the same tokenizer for the small-model drafter.
+    the same tokenizer for the small-model drafter. ``recipe`` is the twin's; where none is kept, it is made in a
+    quick way while loading, or, if ``twin_later``, by ``Session.make_twin``.
     """
 
     model: str = "starter"
@@ -125,9 +126,12 @@ class ModelChoice:
     context: int = 8192
     exact: bool | None = None
     draft_model: str = ""
+    recipe: str = "auto"
+    twin_later: bool = False
 
     def __post_init__(self) -> None:
         _check_drafter(self.drafter)
+        _check_choice("recipe", self.recipe, RECIPES)
         _check_choice("dtype", self.dtype, ("auto", "bfloat16", "float16", "float32"))
         _check_choice("device", self.device, ("auto", "cpu", "cuda"))
         _check_whole("context", self.context, 64, 2**24, "a whole number of at least 64 tokens")

@@ -88,7 +88,7 @@ class FakeSession(FakeComparing):
         for notice, fraction in (
             (Notice("load.libraries"), None),
             (Notice("load.reading", {"model": choice.model}), 0.25),
-            (Notice("load.twin", {"done": 90, "total": 211}), 0.6),
+            (Notice("load.twin", {"done": 19, "total": 31, "left": 3.0}), 0.6),
         ):
             yield LoadProgress(notice, fraction)
             if not _permitted(self.script.load_permits, cancel):

@@ -1,6 +1,7 @@
-"""Builds the twin: the target's modules over again with every matrix in 3 bits, norms and embeddings shared.
+"""Builds the twin: the target's modules over again with every matrix in low bits, norms and embeddings shared.
 
-The build is a generator that yields after each matrix, so it shows progress and gives way. Knows nothing of drafts.
+First the matrices are quantized, one layer after the other, by a generator that gives way between them; then a module
+is put together from the packed ones, be they new or kept. Knows nothing of drafts.
 """
 
 from __future__ import annotations
@@ -10,17 +11,32 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import nn
 
-from inference.linears import joined_bias
-from inference.quantize.calibrate import input_importance
-from inference.quantize.codebook import BLOCK, beside, quantize, uniform_levels
+from inference.linears import DenseLinear, joined_bias
+from inference.quantize.calibrate import joins, layer_inputs
+from inference.quantize.codebook import quantize
+from inference.quantize.feedback import quantize_with_feedback
 from inference.quantize.linear import LowBitLinear
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
-SCALE_BITS = 16
+    from inference.quantize.calibrate import Inputs
+    from inference.quantize.codebook import Quantized
+    from inference.quantize.pack import Packed
+    from inference.quantize.recipes import Recipe
+    from inference.quantize.texts import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a build is: layers (the head is the last), and the part of all weights."""
+
+    done: int
+    total: int
+    fraction: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +48,8 @@ class Twin:
     packed_bits: float
     resident_bits: float
     matrices: int
+    bytes: int
+    kernel: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,47 +62,145 @@ class _Place:
     paths: tuple[str, ...]
 
 
-def build_twin(
-    target: Any, texts: Iterable[Sequence[int]], joined: Mapping[str, tuple[str, ...]] | None = None
-) -> Generator[tuple[int, int], None, Twin]:
-    """Yield (done, total) matrices; return the twin. The target is read, never changed.
+def quantize_matrices(
+    target: Any, texts: Sequence[Text], joined: Mapping[str, tuple[str, ...]], recipe: Recipe, *, feedback: bool
+) -> Generator[Step, None, dict[str, Packed]]:
+    """Every matrix of the target packed, by its name in the model. The target is read, never changed.
 
-    ``texts`` are token ids that the target reads for calibration. ``joined`` names layers to be made of several, whose
-    outputs then lie side by side: the fast forward's; each part is quantized on its own, as without it. ValueError
-    when the target has no linear layer. The output head is quantized too.
+    With ``feedback`` errors are fed back (GPTQ), else weights go to the nearest levels, weighed by their inputs. Layers
+    that the texts do not reach are rounded as they are. ValueError when the target has no matrices.
     """
-    shared = {id(tensor): tensor for tensor in chain(target.parameters(), target.buffers())}
-    model = copy.deepcopy(target, memo=dict(shared))
-    places = [place for prefix, parent in model.named_modules() for place in _places(prefix, parent, joined or {})]
-    total = sum(len(place.parts) for place in places)
+    places = {path: place for place in _places(target, joined) for path in place.paths}
     if not places:
         raise ValueError("no linear layers")
-    yield 0, total
-    importance = input_importance(target, texts)
-    done = weights = 0
-    resident = 0.0
-    for place in places:
-        layers: list[nn.Linear] = [getattr(place.parent, part) for part in place.parts]
-        quantized = []
-        for layer, path in zip(layers, place.paths, strict=True):
-            yield done, total
-            quantized.append(quantize(layer.weight.detach(), uniform_levels(), importance.get(path)))
-            done += 1
-        for part in place.parts:
+    total = sum(_shape(place, path).numel() for path, place in places.items())
+    found: dict[str, Packed] = {}
+    done = 0
+    layers = 0
+    try:
+        layers = len(target.get_decoder().layers) + 1
+        inputs = layer_inputs(target, texts, joined)
+    except (AttributeError, ValueError):
+        inputs = iter(())
+    number = 0
+    yield Step(0, layers, 0.0)
+    while True:
+        seen = next(inputs, None)
+        if seen is None:
+            break
+        for path in seen.moments:
+            yield Step(number, layers, done / total)
+            for quantized in _quantized(places[path], path, seen, recipe, feedback):
+                if quantized is None:
+                    yield Step(number, layers, done / total)
+                else:
+                    found[path] = quantized.packed()
+            done += _shape(places[path], path).numel()
+        number += 1
+    for path, place in places.items():
+        if path not in found:
+            yield Step(number, layers, done / total)
+            found[path] = quantize(_weight(place, path), recipe.format(path)).packed()
+    yield Step(layers, layers, 1.0)
+    return found
+
+
+def _quantized(place: _Place, path: str, seen: Inputs, recipe: Recipe, feedback: bool) -> Iterator[Quantized | None]:
+    """None between parts of the work, then the matrix."""
+    weight, moments = _weight(place, path), seen.moments[path]
+    with torch.inference_mode():
+        if not feedback:
+            yield quantize(weight, recipe.format(path), moments.diagonal() / max(1, seen.rows))
+            return
+    work = quantize_with_feedback(weight, moments, recipe.format(path))
+    while True:
+        try:
+            with torch.inference_mode():
+                next(work)
+        except StopIteration as end:
+            yield end.value
+            return
+        yield None
+
+
+def assemble(target: Any, matrices: Mapping[str, Packed], joined: Mapping[str, tuple[str, ...]]) -> Twin:
+    """A twin of packed matrices, norms and embeddings shared with the target. KeyError when one is missing."""
+    shared: dict[int, Any] = {id(tensor): tensor for tensor in chain(target.parameters(), target.buffers())}
+    shared |= {id(module): module for module in target.modules() if type(module) is DenseLinear}
+    model = copy.deepcopy(target, memo=shared)
+    resident = bits = 0.0
+    weights = size = 0
+    kernels = set()
+    example = next(iter(target.parameters()))
+    for place in list(_places(model, joined)):
+        layers: list[Any] = [getattr(place.parent, part) for part in _present(place)]
+        packed = [matrices[path] for path in place.paths]
+        bias = layers[0].bias if len(layers) == 1 else joined_bias(layers)
+        for part in _present(place):
             delattr(place.parent, part)
-        weight = layers[0].weight
-        low_bit = LowBitLinear(beside(quantized), joined_bias(layers), weight.dtype, weight.device)
+        low_bit = LowBitLinear(packed, bias, example.dtype, example.device)
         setattr(place.parent, place.name, low_bit)
-        weights += sum(layer.weight.numel() for layer in layers)
-        resident += low_bit.resident_bits * sum(layer.weight.numel() for layer in layers)
-    yield total, total
-    return Twin(model, 3.0, 3.0 + SCALE_BITS / BLOCK, resident / weights, total)
+        count = sum(part.rows * part.columns for part in packed)
+        weights += count
+        resident += low_bit.resident_bits * count
+        bits += sum(part.bits * part.rows * part.columns for part in packed)
+        size += sum(part.bytes for part in packed)
+        kernels.add(low_bit.kernel)
+    kernel = kernels.pop() if len(kernels) == 1 else "mixed"
+    return Twin(model, bits / weights, 8 * size / weights, resident / weights, len(matrices), size, kernel)
 
 
-def _places(prefix: str, parent: nn.Module, joined: Mapping[str, tuple[str, ...]]) -> Iterator[_Place]:
-    linears = [name for name, layer in parent.named_children() if type(layer) is nn.Linear]
-    groups = {name: parts for name, parts in joined.items() if set(parts) <= set(linears)}
-    taken = set(chain.from_iterable(groups.values()))
-    groups |= {name: (name,) for name in linears if name not in taken}
-    for name, parts in groups.items():
-        yield _Place(parent, name, parts, tuple(f"{prefix}.{part}" if prefix else part for part in parts))
+def build_twin(
+    target: Any,
+    texts: Sequence[Text],
+    recipe: Recipe,
+    joined: Mapping[str, tuple[str, ...]] | None = None,
+    *,
+    feedback: bool = False,
+) -> Generator[Step, None, Twin]:
+    """Both at once: yields steps, returns the twin.
+
+    ``joined`` names layers to be made of several, whose outputs then lie side by side: the fast forward's; each part is
+    quantized on its own, as without it.
+    """
+    matrices = yield from quantize_matrices(target, texts, joined or {}, recipe, feedback=feedback)
+    return assemble(target, matrices, joined or {})
+
+
+def _places(model: Any, joined: Mapping[str, tuple[str, ...]]) -> Iterator[_Place]:
+    for prefix, parent in model.named_modules():
+        if type(parent) is DenseLinear:
+            continue
+        names = [name for name, layer in parent.named_children() if joins(layer)]
+        groups = {name: parts for name, parts in joined.items() if set(parts) <= set(names)}
+        taken = set(chain.from_iterable(groups.values()))
+        groups |= {name: joined.get(name, (name,)) for name in names if name not in taken}
+        for name, parts in groups.items():
+            yield _Place(parent, name, parts, tuple(f"{prefix}.{part}" if prefix else part for part in parts))
+
+
+def _present(place: _Place) -> tuple[str, ...]:
+    """The names under which the matrices lie in the module: their own, or the one they are joined under."""
+    return (place.name,) if hasattr(place.parent, place.name) else place.parts
+
+
+def _rows(place: _Place, path: str) -> tuple[Any, int, int]:
+    """The module of a matrix and its rows there."""
+    index = place.paths.index(path)
+    present = _present(place)
+    if len(present) > 1 or len(place.parts) == 1:
+        layer = getattr(place.parent, present[index])
+        return layer, 0, layer.out_features
+    layer = getattr(place.parent, place.name)
+    return layer, sum(layer.sizes[:index]), sum(layer.sizes[: index + 1])
+
+
+def _shape(place: _Place, path: str) -> torch.Size:
+    layer, begin, end = _rows(place, path)
+    return torch.Size((end - begin, layer.in_features))
+
+
+def _weight(place: _Place, path: str) -> torch.Tensor:
+    layer, begin, end = _rows(place, path)
+    weight: torch.Tensor = layer.dense() if type(layer) is DenseLinear else layer.weight.detach()
+    return weight[begin:end]

@@ -1,99 +1,195 @@
-"""What the model's matrices see: the mean square of each input over built-in texts, which weighs rounding errors.
+"""What the target's matrices read: second moments of each one's inputs over texts, layer by layer.
 
-Without it a 3-bit head alone costs a quarter of the acceptance of a 135M model. Knows nothing of levels or formats.
+Works on transformers' modules and on those whose matrices are joined and packed; only one layer's moments are in memory
+at a time. Knows nothing of levels or formats.
 """
 
 from __future__ import annotations
 
+import copy
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from inference.linears import DenseLinear
 
-TEXTS: tuple[tuple[str, str], ...] = (
-    (
-        "Why is the sky blue?",
-        "Sunlight holds all colours. Air scatters the short waves of blue light far more than the long waves of red, "
-        "so from every direction of the sky some blue reaches your eye. At sunset the light crosses more air, most of "
-        "the blue is gone on the way, and what is left looks orange.",
-    ),
-    (
-        "Write a function that counts the words of a text.",
-        "```python\ndef count_words(text: str) -> dict[str, int]:\n    counts: dict[str, int] = {}\n"
-        "    for word in text.lower().split():\n        counts[word] = counts.get(word, 0) + 1\n"
-        "    return counts\n```\n"
-        "It splits at white space and keeps a dictionary from each word to the number of times it was seen.",
-    ),
-    (
-        "A train leaves at 9:40 and takes 2 hours and 35 minutes. When does it arrive?",
-        "9:40 plus 2 hours is 11:40. Another 35 minutes later it is 12:15. The train arrives at **12:15**.",
-    ),
-    (
-        "Give me three ideas for a rainy Sunday.",
-        "1. **Bake bread.** The kitchen gets warm and the house smells good.\n2. **Sort old photographs.** Choose ten "
-        "and write on the back who is in them.\n3. **Read aloud.** Take turns with a book that nobody knows yet.",
-    ),
-    (
-        "Schreibe zwei Sätze über den Herbst.",
-        "Im Herbst färben sich die Blätter gelb und rot, und am Morgen liegt Nebel über den Feldern. "
-        "Die Tage werden kürzer, aber das Licht am Nachmittag ist wärmer als im Sommer.",
-    ),
-    (
-        "¿Cómo se prepara una tortilla de patatas?",
-        "Pela y corta las patatas en láminas finas, fríelas despacio en aceite de oliva y escúrrelas. Bate los huevos "
-        "con sal, mezcla las patatas y cuaja la tortilla por los dos lados a fuego medio.",
-    ),
-    (
-        "Summarise: The city opened a new bridge on Monday. It cost 40 million and took three years to build. Cyclists "
-        "have a lane of their own, and the old ferry will stop in spring.",
-        "A new 40 million bridge with a cycle lane opened on Monday after three years of building; the old ferry ends "
-        "in spring.",
-    ),
-    (
-        "Explique en une phrase ce qu'est l'inflation.",
-        "L'inflation est la hausse générale et durable des prix, qui fait que la même somme d'argent achète moins de "
-        "choses qu'auparavant.",
-    ),
-    (
-        "Write the beginning of a story about a lighthouse.",
-        "Nobody had climbed the stairs of the lighthouse since the winter of the great storm. When Marta pushed the "
-        'door, the hinges complained like old gulls, and a smell of salt and lamp oil came down to meet her. "Who is '
-        'there?" asked a voice from above.',
-    ),
-    (
-        "Compare cats and dogs as pets.",
-        "| | Cats | Dogs |\n| --- | --- | --- |\n| Exercise | little | daily walks |\n| Alone | some hours are fine | "
-        "not for long |\n| Cost | lower | higher |\n\nBoth need care, food and a vet once a year.",
-    ),
-)
-"""Questions and answers of several kinds and languages, written for this program."""
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from inference.quantize.texts import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a layer's matrices read, by their names in the model: the sum of x x^T, float32 [in, in].
+
+    Matrices that read the same share one tensor. ``rows`` is the number of inputs summed over.
+    """
+
+    moments: Mapping[str, torch.Tensor]
+    rows: int
+
+
+def joins(layer: nn.Module) -> bool:
+    """Whether this is a matrix of full precision, alone or joined."""
+    return type(layer) in (nn.Linear, DenseLinear)
 
 
 @torch.inference_mode()
-def input_importance(model: Any, texts: Iterable[Sequence[int]]) -> dict[str, torch.Tensor]:
-    """Mean square of each input of every linear layer of a transformers model, float32 [in], by the layer's name.
+def layer_inputs(target: Any, texts: Sequence[Text], joined: Mapping[str, tuple[str, ...]]) -> Iterator[Inputs]:
+    """The inputs of each decoder layer, then of the output head. The target is read, never changed.
 
-    ``texts`` are token ids. Two names of one layer share one entry's values.
+    Only rows that predict what a model wrote count. ``joined`` names the parts of joined matrices. ValueError for a
+    model whose layers are not one list.
     """
-    sums: dict[str, torch.Tensor] = {}
-    rows = dict.fromkeys((name for name, layer in model.named_modules() if type(layer) is nn.Linear), 0)
+    body = target.get_decoder() if hasattr(target, "get_decoder") else None
+    layers = getattr(body, "layers", None)
+    if not isinstance(layers, nn.ModuleList) or not layers:
+        raise ValueError("no list of layers")
+    prefix = next(name for name, module in target.named_modules() if module is layers)
+    starts = [max(0, text.begin - 1) for text in texts]
+    count = sum(len(text.ids) - start for text, start in zip(texts, starts, strict=True))
+    with _replaced(body, [_Passing(layer) for layer in layers]) as passing:
+        hidden = [_run(body, text) for text in texts]
+        calls = [list(layer.calls) for layer in passing]
+        states = [call[0] for call in calls[0]]
+    for index, layer in enumerate(layers):
+        shadow = _shadow(layer, joined)
+        moments: dict[str, torch.Tensor] = {}
+        with _watched(shadow, f"{prefix}.{index}", moments, joined) as watch:
+            for number, start in enumerate(starts):
+                watch.start = start
+                output = shadow(states[number], **calls[index][number][1])
+                states[number] = output[0] if isinstance(output, tuple) else output
+        yield Inputs(moments, count)
+    with _replaced(body, [_Passing(layer, states) for layer in layers[:1]]):
+        hidden = [_run(body, text) for text in texts]
+    head = next((name for name, module in target.named_modules() if module is target.get_output_embeddings()), None)
+    if head is not None:
+        rows = torch.cat([text[0, start:].float() for text, start in zip(hidden, starts, strict=True)])
+        yield Inputs({head: rows.T @ rows}, count)
 
-    def watch(name: str) -> Any:
-        def before(_: nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
-            x = inputs[0].flatten(0, -2).float()
-            sums[name] = sums.get(name, 0) + x.square().sum(0)
-            rows[name] += len(x)
 
-        return before
+def _run(body: Any, text: Text) -> torch.Tensor:
+    ids = torch.tensor([text.ids], device=next(iter(body.parameters())).device)
+    output: torch.Tensor = body(input_ids=ids, use_cache=False).last_hidden_state
+    return output
 
-    hooks = [layer.register_forward_pre_hook(watch(name)) for name, layer in model.named_modules() if name in rows]
+
+class _Passing(nn.Module):
+    """Stands for a layer: keeps what it is called with and hands on its input, or the outputs given."""
+
+    def __init__(self, layer: nn.Module, outputs: Sequence[torch.Tensor] | None = None) -> None:
+        super().__init__()
+        self.calls: list[tuple[torch.Tensor, dict[str, Any]]] = []
+        self._outputs = outputs
+        for name in ("attention_type", "layer_type", "is_sliding"):
+            if hasattr(layer, name):
+                setattr(self, name, getattr(layer, name))
+
+    def forward(self, hidden: torch.Tensor, **options: Any) -> torch.Tensor:
+        """What comes in, or the next output."""
+        self.calls.append((hidden, options))
+        return hidden if self._outputs is None else self._outputs[len(self.calls) - 1]
+
+
+@contextmanager
+def _replaced(body: Any, layers: list[_Passing]) -> Iterator[list[_Passing]]:
+    kept = body.layers
+    count = getattr(body.config, "num_hidden_layers", None)
+    body.layers = nn.ModuleList(layers)
+    if count is not None:
+        body.config.num_hidden_layers = len(layers)
     try:
-        for ids in texts:
-            model(input_ids=torch.tensor([list(ids)], device=model.device), use_cache=False)
+        yield layers
+    finally:
+        body.layers = kept
+        if count is not None:
+            body.config.num_hidden_layers = count
+
+
+class _Once:
+    """A joined product that several parts read: computed once for an input."""
+
+    def __init__(self, linear: DenseLinear) -> None:
+        self._linear = linear
+        self._input: torch.Tensor | None = None
+        self._output = torch.empty(0)
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        if x is not self._input:
+            self._input, self._output = x, self._linear(x.flatten(0, -2)).view(*x.shape[:-1], -1)
+        return self._output
+
+
+class _Part(nn.Module):
+    """The rows of a joined matrix that once were a matrix of their own."""
+
+    def __init__(self, product: _Once, begin: int, end: int) -> None:
+        super().__init__()
+        self._product, self._begin, self._end = product, begin, end
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Their part of the product."""
+        return self._product(x)[..., self._begin : self._end]
+
+
+def _shadow(layer: nn.Module, joined: Mapping[str, tuple[str, ...]]) -> nn.Module:
+    """The layer over again with shared weights, joined matrices taken apart, as transformers calls them."""
+    shared: dict[int, Any] = {id(tensor): tensor for tensor in chain(layer.parameters(), layer.buffers())}
+    shared |= {id(module): module for module in layer.modules() if joins(module)}
+    shadow = copy.deepcopy(layer, memo=shared)
+    for parent in list(shadow.modules()):
+        for name, part in list(parent.named_children()):
+            if type(part) is DenseLinear:
+                begin, once = 0, _Once(part)
+                delattr(parent, name)
+                for small, size in zip(joined.get(name, (name,)), part.sizes, strict=True):
+                    setattr(parent, small, _Part(once, begin, begin + size))
+                    begin += size
+    return shadow
+
+
+class _Watch:
+    """Adds up the moments of inputs; matrices that are given the same tensor share theirs."""
+
+    def __init__(self, moments: dict[str, torch.Tensor]) -> None:
+        self.start = 0
+        self._moments = moments
+        self._last: torch.Tensor | None = None
+        self._last_path = ""
+
+    def __call__(self, path: str, x: torch.Tensor) -> None:
+        if x is self._last:
+            self._moments.setdefault(path, self._moments[self._last_path])
+            return
+        self._last, self._last_path = x, path
+        rows = x[0, self.start :].float()
+        if path in self._moments:
+            self._moments[path].addmm_(rows.T, rows)
+        else:
+            self._moments[path] = rows.T @ rows
+
+
+@contextmanager
+def _watched(
+    shadow: nn.Module, prefix: str, moments: dict[str, torch.Tensor], joined: Mapping[str, tuple[str, ...]]
+) -> Iterator[_Watch]:
+    watch = _Watch(moments)
+    hooks = []
+    for name, module in shadow.named_modules():
+        if joins(module) or type(module) is _Part:
+
+            def before(_: nn.Module, inputs: tuple[torch.Tensor, ...], path: str = f"{prefix}.{name}") -> None:
+                watch(path, inputs[0])
+
+            hooks.append(module.register_forward_pre_hook(before))
+    try:
+        yield watch
     finally:
         for hook in hooks:
             hook.remove()
-    return {name: total / rows[name] for name, total in sums.items()}

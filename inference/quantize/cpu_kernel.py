@@ -1,62 +1,90 @@
 """The CPU product of a low-bit copy: PyTorch's int4 kernel, which is affine in a block of 32 with bfloat16 scales.
 
-Eight uniform levels are indices 0 to 7 of its sixteen, so 3-bit weights keep 5 bits resident here. The operators are
+Even levels of up to 4 bits are indices of its sixteen, so such weights keep 5 bits resident here. The operators are
 private to PyTorch: ``available`` tries them, and the plain product always works.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import torch
 from torch.nn import functional
 
+from inference.quantize.pack import unpack_indices
+
+if TYPE_CHECKING:
+    from inference.quantize.pack import Packed
+
 ROWS = 16
 """The kernel wants a multiple of this many output features."""
 
-RESIDENT_BITS = 4 + 2 * 16 / 32
+BLOCK = 32
+
+ZERO = 8
+"""The index whose value is the kernel's zero point."""
+
+RESIDENT_BITS = 4 + 2 * 16 / BLOCK
 """Four bits an index, and a scale and a zero point of 16 bits for each 32 weights."""
 
 
 @cache
 def available() -> bool:
     """Whether this build of PyTorch has the operators and they give the right product."""
-    indices = (torch.arange(ROWS * 32) % 8).view(ROWS, 32).to(torch.uint8)
+    indices = (torch.arange(ROWS * BLOCK) % 8).view(ROWS, BLOCK)
+    scales = torch.stack([torch.full((1, ROWS), 2 / 7), torch.full((1, ROWS), 9 / 7)], -1).bfloat16().float()
     try:
-        packed = pack(indices, torch.ones(ROWS, 1), torch.linspace(-1, 1, 8), torch.float32)
-        product = multiply(torch.eye(32), *packed, ROWS)
+        product = multiply(torch.eye(BLOCK), _convert(indices), scales, ROWS)
     except (RuntimeError, AttributeError, NotImplementedError):
         return False
-    return torch.allclose(product, torch.linspace(-1, 1, 8)[indices.int()].T, atol=0.02)
+    return torch.allclose(product, torch.linspace(-1, 1, 8)[indices].T, atol=0.02)
 
 
-def pack(
-    indices: torch.Tensor, scales: torch.Tensor, levels: torch.Tensor, dtype: torch.dtype
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Indices [out, in] and scales [out, in / 32] of uniform levels as the kernel's bytes and its scales and zeros.
+def takes(matrix: Packed) -> bool:
+    """Whether the kernel can hold this matrix."""
+    steps = matrix.table.int().diff()
+    return matrix.block == BLOCK and bool((steps == steps[0]).all())
 
-    The kernel's value is (index - 8) * step + zero; step and zero are rounded to bfloat16 and kept in ``dtype``.
+
+def _convert(indices: torch.Tensor) -> torch.Tensor:
+    packed: torch.Tensor = torch.ops.aten._convert_weight_to_int4pack_for_cpu(indices.int(), 2)  # noqa: SLF001
+    return packed
+
+
+def pack(matrix: Packed, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    """The kernel's bytes, and its scales and zero points [in / 32, out, 2] in ``dtype``.
+
+    The kernel's value is (index - 8) * step + zero; step and zero are rounded to bfloat16. Indices are put around 8, so
+    that the rounding of the step weighs little.
     """
-    missing = -indices.shape[0] % ROWS
-    indices = functional.pad(indices, (0, 0, 0, missing))
-    scales = functional.pad(scales, (0, 0, 0, missing))
-    step = levels[1] - levels[0]
-    both = torch.stack([scales * step, scales * (levels[0] + 8 * step)], dim=-1)
-    scales_and_zeros = both.transpose(0, 1).contiguous().to(torch.bfloat16).to(dtype)
-    packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(indices.int(), 2)  # noqa: SLF001 - see above
-    return packed, scales_and_zeros
+    missing = -matrix.rows % ROWS
+    shift = ZERO - 2 ** (matrix.bits - 1)
+    indices = unpack_indices(matrix.words, matrix.bits)
+    if shift:
+        indices = indices + shift
+    levels, scales = matrix.levels, matrix.scales.float()
+    zeros = scales * levels[ZERO - shift]
+    if matrix.offsets is not None:
+        zeros = zeros + matrix.offsets.float()
+    both = torch.stack([scales * (levels[1] - levels[0]), zeros], dim=-1)
+    if missing:
+        indices = functional.pad(indices, (0, 0, 0, missing))
+        both = functional.pad(both, (0, 0, 0, 0, 0, missing))
+    return _convert(indices), both.transpose(0, 1).contiguous().to(torch.bfloat16).to(dtype)
 
 
 def multiply(x: torch.Tensor, packed: torch.Tensor, scales_and_zeros: torch.Tensor, out: int) -> torch.Tensor:
     """The product of x [rows, in] and the packed weights, [rows, out]."""
     product: torch.Tensor = torch.ops.aten._weight_int4pack_mm_for_cpu(  # noqa: SLF001 - see above
-        x, packed, 32, scales_and_zeros
+        x, packed, BLOCK, scales_and_zeros
     )
     return product[:, :out]
 
 
-def unpack(scales_and_zeros: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
-    """The values the kernel multiplies with, float32 [out, in], from its own scales and the given indices."""
-    step, zero = scales_and_zeros.float().transpose(0, 1).unbind(-1)
-    blocks = indices.view(indices.shape[0], -1, 32).float() - 8
-    return (blocks * step[: len(indices), :, None] + zero[: len(indices), :, None]).flatten(1)
+def unpack(scales_and_zeros: torch.Tensor, indices: torch.Tensor, bits: int) -> torch.Tensor:
+    """The values the kernel multiplies with, float32 [out, in], from its own scales and the matrix's indices."""
+    step, zero = scales_and_zeros.float().transpose(0, 1)[: len(indices)].unbind(-1)
+    blocks = indices.view(len(indices), -1, BLOCK).float() - 2 ** (bits - 1)
+    values: torch.Tensor = (blocks * step[..., None] + zero[..., None]).flatten(1)
+    return values

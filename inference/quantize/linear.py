@@ -1,52 +1,80 @@
 """A linear layer over low-bit weights, in place of torch.nn.Linear in the twin.
 
-Takes the CPU kernel where it works, else unpacks to the working precision once; both are held to the same oracle.
+Takes the kernel of its device where there is one for the format, else unpacks to the working precision once; all are
+held to the same oracle.
 """
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 from torch.nn import functional
 
+from inference.linears import DenseLinear
 from inference.quantize import cpu_kernel
+from inference.quantize.pack import packed_beside
 
 if TYPE_CHECKING:
-    from inference.quantize.codebook import Quantized
+    from collections.abc import Sequence
+
+    from inference.quantize.pack import Packed
 
 
 class LowBitLinear(nn.Module):
-    """x [..., in] to [..., out] in x's precision. ``resident_bits`` is what a weight takes in memory here."""
+    """x [..., in] to [..., out] in x's precision: the outputs of ``parts``, matrices of the same columns, side by side.
 
-    packed: torch.Tensor
-    scales: torch.Tensor
-    unpacked: torch.Tensor
+    ``resident_bits`` is what a weight takes in memory here; ``product`` multiplies on the card, None elsewhere.
+    """
 
-    def __init__(self, weight: Quantized, bias: torch.Tensor | None, dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(
+        self, parts: Sequence[Packed], bias: torch.Tensor | None, dtype: torch.dtype, device: torch.device
+    ) -> None:
         super().__init__()
-        self.out_features = weight.indices.shape[0]
-        self.in_features = weight.columns
-        self._padding = weight.indices.shape[1] - weight.columns
-        self._on_kernel = device.type == "cpu" and cpu_kernel.available()
+        self.out_features = sum(part.rows for part in parts)
+        self.in_features = parts[0].columns
         self.bias = bias
-        if self._on_kernel:
-            packed, scales = cpu_kernel.pack(weight.indices, weight.scales, weight.levels, dtype)
-            self.register_buffer("packed", packed)
-            self.register_buffer("scales", scales)
+        self.product = None
+        self.kernel = "plain"
+        if device.type == "cuda":
+            from inference.quantize.triton_launch import LowBitProduct, trouble
+
+            if trouble(device) is None:
+                self.product = LowBitProduct([part.to(device) for part in parts])
+                self.kernel = "triton"
+        elif cpu_kernel.available() and all(map(cpu_kernel.takes, parts)):
+            self.kernel = "int4"
+        # Plain attributes: a twin is never converted or stored as a module.
+        self._int4: list[tuple[torch.Tensor, torch.Tensor, int]] = []
+        self._dense: tuple[DenseLinear, ...] = ()
+        if self.kernel == "triton":
+            self.resident_bits = sum(part.bytes for part in parts) * 8 / (self.out_features * self.in_features)
+        elif self.kernel == "int4":
+            self._padding = parts[0].groups * 32 - self.in_features
+            for _, alike in groupby(parts, key=lambda part: part.bits):
+                matrix = packed_beside(list(alike))
+                self._int4.append((*cpu_kernel.pack(matrix, dtype), matrix.rows))
             self.resident_bits = cpu_kernel.RESIDENT_BITS
         else:
-            self.register_buffer("unpacked", weight.dequantize().to(device, dtype))
+            weight = torch.cat([part.dequantize().to(dtype) for part in parts]).to(device)
+            self._dense = (DenseLinear(weight, bias),)
             self.resident_bits = 8.0 * dtype.itemsize
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The product, plus the bias where there is one."""
-        if not self._on_kernel:
-            return functional.linear(x, self.unpacked, self.bias)
         rows = x.reshape(-1, self.in_features)
-        if self._padding:
-            rows = functional.pad(rows, (0, self._padding))
-        product = cpu_kernel.multiply(rows.contiguous(), self.packed, self.scales, self.out_features)
+        if self._dense:
+            product: torch.Tensor = self._dense[0](rows)
+            return product.view(*x.shape[:-1], self.out_features)
+        if self.product is not None:
+            product = self.product(rows)
+        else:
+            if self._padding:
+                rows = functional.pad(rows, (0, self._padding))
+            rows = rows.contiguous()
+            products = [cpu_kernel.multiply(rows, *packed) for packed in self._int4]
+            product = products[0] if len(products) == 1 else torch.cat(products, -1)
         product = product.view(*x.shape[:-1], self.out_features)
         return product if self.bias is None else product + self.bias

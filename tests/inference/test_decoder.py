@@ -15,6 +15,8 @@ from inference.exact import Width, fast_width, find_width
 from inference.kv_cache import KVCache
 from inference.model import ReferenceForward
 from inference.quantize.build import build_twin
+from inference.quantize.recipes import RECIPES
+from inference.quantize.texts import Text
 from inference.rows import tree_rows
 from tests.inference.models_for_tests import (
     CPU,
@@ -40,6 +42,8 @@ LLAMA3 = {
 }
 YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 256}
 LINEAR = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 4.0}
+TEXTS = [Text(tuple(range(1, 40)), 1)]
+
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": ("llama", {}),
     "llama ungrouped": ("llama", {"num_key_value_heads": 4}),
@@ -151,7 +155,7 @@ def test_the_self_test_of_exact_mode_runs_over_the_decoder() -> None:
 def test_a_twin_is_the_same_through_both_forwards(name: str) -> None:
     family, changes = MODELS[name]
     target = tiny_model(family, **changes)
-    twins = [drained(build_twin(target, [list(range(1, 40))], joined)).model for joined in (None, JOINED)]
+    twins = [drained(build_twin(target, TEXTS, RECIPES["affine3"], joined)).model for joined in (None, JOINED)]
     assert hasattr(twins[1].model.layers[0].self_attn, "qkv_proj")
     assert not hasattr(twins[1].model.layers[0].mlp, "up_proj")
     forwards = (ReferenceForward(twins[0]), Decoder(twins[1]))
@@ -169,7 +173,7 @@ def drained(build: Any) -> Any:
 
 def test_target_and_twin_share_a_cache() -> None:
     target = tiny_model("llama")
-    twin = Decoder(drained(build_twin(target, [list(range(1, 40))], JOINED)).model)
+    twin = Decoder(drained(build_twin(target, TEXTS, RECIPES["affine3"], JOINED)).model)
     list(pack(target))
     cache = KVCache(64, 16)
     twin(tree_rows([5], None, 0, cache.slots), cache)

@@ -14,6 +14,8 @@ from inference.drafters.twin import TwinDrafter
 from inference.exact import fast_width
 from inference.model import ReferenceForward
 from inference.quantize.build import build_twin
+from inference.quantize.recipes import RECIPES
+from inference.quantize.texts import Text
 from inference.settings import Sampling
 from tests.inference.models_for_tests import (
     CPU,
@@ -38,7 +40,7 @@ MODES = {"greedy": GREEDY, "warm": WARM}
 def pair(request: pytest.FixtureRequest) -> tuple[Any, Any]:
     """A tiny target and its twin."""
     model = tiny_model(request.param)
-    build = build_twin(model, [list(range(1, 60))])
+    build = build_twin(model, [Text(tuple(range(1, 60)), 1)], RECIPES["affine3"])
     while True:
         try:
             next(build)

@@ -1,0 +1,178 @@
+"""From a loaded model to its twin: kept on disk, or made, measured and kept. The chat can go on meanwhile.
+
+``make`` is a generator that gives way between layers. Knows formats by name only, and nothing of replies.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import torch
+
+from inference.drafters.offered import Offer
+from inference.drafters.twin import TwinDrafter
+from inference.events import Bits, Notice, Problem, TwinProgress
+from inference.measure import draft_step_ms
+from inference.quantize import kept
+from inference.quantize.agreement import agreement
+from inference.quantize.build import assemble, quantize_matrices
+from inference.quantize.cpu_kernel import available
+from inference.quantize.recipes import DEFAULT_CPU, DEFAULT_CUDA, RECIPES
+from inference.quantize.texts import ANSWERS, PROMPTS, Text, write_texts
+from inference.settings import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping
+    from pathlib import Path
+
+    from inference.kv_cache import KVCache
+    from inference.model import Forward, TextModel
+    from inference.quantize.build import Twin
+    from inference.quantize.kept import Record
+    from inference.quantize.pack import Packed
+    from inference.text.template import ChatTemplate
+
+WRITING = 0.3
+"""Share of a calibrated build that writing the texts takes."""
+
+MEASURED_TEXTS = 12
+"""Texts that the finished twin is measured on."""
+
+
+@dataclass(slots=True)
+class TwinMaker:
+    """Of one loaded model. ``model`` may be packed already; ``joined`` names its joined matrices."""
+
+    model: TextModel
+    folder: Path
+    template: ChatTemplate
+    ends: frozenset[int]
+    forward: Forward
+    forward_of: Callable[[Any], Forward]
+    joined: Mapping[str, tuple[str, ...]]
+    cache: KVCache
+    recipe: str
+    record: Record | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.recipe == "auto":
+            self.recipe = default_recipe(self.model.device)
+
+    def load(self) -> Offer | None:
+        """The kept twin, calibrated if there is such a one; None when there is none or it does not fit the model."""
+        source = kept.source_of(self.folder)
+        for calibrated in (True, False):
+            found = kept.load(source, self.recipe, calibrated=calibrated)
+            if found is not None:
+                matrices, record = found
+                try:
+                    twin = assemble(self.model.model, matrices, self.joined)
+                except (KeyError, RuntimeError):
+                    continue
+                self.record = record
+                return self._offer(twin)
+        return None
+
+    def make(self, *, quick: bool, is_cancelled: Callable[[], bool]) -> Generator[TwinProgress, None, Offer]:
+        """Make a twin, measure and keep it; yields progress. Raises Problem; ValueError for a model without matrices.
+
+        A quick one reads built-in answers and rounds to the nearest levels; otherwise the model writes texts, and
+        errors are fed back. One that cannot be kept is used all the same, and a last notice says why it is not kept.
+        """
+        begun = time.perf_counter()
+        recipe = RECIPES[self.recipe]
+        self._check_memory()
+
+        def progress(id: str, fraction: float, done: int, total: int) -> TwinProgress:
+            if is_cancelled():
+                raise Problem("error.cancelled")
+            spent = time.perf_counter() - begun
+            left = spent / fraction * (1 - fraction) if fraction > 0.02 else 0.0
+            return TwinProgress(Notice(id, {"done": done, "total": total, "left": left}), fraction)
+
+        texts = self._answers()
+        written = 0.0
+        if not quick:
+            written = WRITING
+            prompts = [self.template.encode([Message("user", prompt)]).ids for prompt in PROMPTS]
+            writing = write_texts(self.forward, prompts, self.ends, self.model.device)
+            while True:
+                try:
+                    done, total = next(writing)
+                except StopIteration as end:
+                    texts = end.value
+                    break
+                yield progress("twin.texts", WRITING * done / total, done, total)
+        texts = [text for text in texts if len(text.ids) > text.begin]
+        work = quantize_matrices(self.model.model, texts, self.joined, recipe, feedback=not quick)
+        while True:
+            try:
+                step = next(work)
+            except StopIteration as end:
+                matrices: dict[str, Packed] = end.value
+                break
+            yield progress("load.twin", written + (1 - written) * step.fraction, step.done, step.total)
+        twin = assemble(self.model.model, matrices, self.joined)
+        yield progress("twin.measuring", 1.0, 1, 1)
+        measured = texts[:: max(1, len(texts) // MEASURED_TEXTS)]
+        agreed, tokens = agreement(self.forward, self.forward_of(twin.model), measured, self.model.device)
+        record = kept.Record(
+            model=self.model.name,
+            source=kept.source_of(self.folder),
+            recipe=self.recipe,
+            calibrated=not quick,
+            level_bits=twin.level_bits,
+            packed_bits=twin.packed_bits,
+            bytes=twin.bytes,
+            build_seconds=time.perf_counter() - begun,
+            acceptance=agreed / tokens if tokens else None,
+            tokens=tokens,
+        )
+        self.record = record
+        try:
+            kept.save(matrices, record)
+        except Problem as problem:
+            yield TwinProgress(problem.notice, 1.0)
+        return self._offer(twin)
+
+    def needed_bytes(self) -> int:
+        """About what the packed twin takes, on disk and in memory."""
+        recipe = RECIPES[self.recipe]
+        return int(self.model.parameters * recipe.others.packed_bits / 8 * 1.1)
+
+    def _offer(self, twin: Twin) -> Offer:
+        forward = self.forward_of(twin.model)
+        bits = Bits(twin.level_bits, twin.packed_bits, twin.resident_bits)
+        drafter = TwinDrafter(forward, self.cache, self.model.device)
+        return Offer(drafter, draft_step_ms(forward, self.model.device), bits)
+
+    def _answers(self) -> list[Text]:
+        """The built-in questions and answers in this model's template."""
+        found = []
+        for question, answer in ANSWERS:
+            begin = len(self.template.encode([Message("user", question)]).ids)
+            ids = self.template.encode([Message("user", question), Message("assistant", answer)]).ids
+            found.append(Text(tuple(ids), min(begin, len(ids) - 1)))
+        return found
+
+    def _check_memory(self) -> None:
+        """Refuse what cannot fit: the packed twin, what it becomes here, and one matrix at work."""
+        model = self.model
+        largest = max(parameter.numel() for parameter in model.model.parameters())
+        resident = 5.0 if model.device.type == "cpu" and available() else 8.0 * model.dtype.itemsize
+        needed = self.needed_bytes() + int(model.parameters * resident / 8) + 8 * min(largest, 2**27)
+        free = (
+            psutil.virtual_memory().available
+            if model.device.type == "cpu"
+            else torch.cuda.mem_get_info(model.device)[0]
+        )
+        if needed > free:
+            raise Problem("error.twin_memory", needed_gb=needed / 1e9, free_gb=free / 1e9)
+
+
+def default_recipe(device: torch.device) -> str:
+    """The recipe that is fastest end to end on a kind of device, as `bench --twin` found it (README)."""
+    return DEFAULT_CPU if device.type == "cpu" and available() else DEFAULT_CUDA
