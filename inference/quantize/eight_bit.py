@@ -6,16 +6,18 @@ product, which is slow. Knows nothing of models.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 from torch.nn import functional
 
+from inference.decoder import JOINED
+from inference.linears import DenseLinear, joined_bias
 from inference.quantize.triton_launch import LARGEST_ROWS, processors, trouble
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 BLOCK = 64
 PACKED_BITS = 8 + 16 / BLOCK
@@ -46,17 +48,19 @@ def dequantize(weights: torch.Tensor, scales: torch.Tensor, columns: int) -> tor
     return blocks.flatten(1)[:, :columns]
 
 
-class EightBitLinear(nn.Module):
-    """From x [n, in] to [n, out] in x's precision."""
+class EightBitLinear(DenseLinear):
+    """From x [n, in] to [n, out] in x's precision. Stands where a dense layer stood, and can be read like one."""
 
     weights: torch.Tensor
     scales: torch.Tensor
     rounded = False
-    is_packed = False
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.out_features, self.in_features = weight.shape
+        self.sizes: tuple[int, ...] = (self.out_features,)
+        self.is_packed = False
+        self.weight = None
         self.bias = bias
         weights, scales = quantize(weight)
         self.register_buffer("weights", weights)
@@ -72,6 +76,10 @@ class EightBitLinear(nn.Module):
     def bytes(self) -> int:
         """Memory of the matrix."""
         return self.weights.nbytes + self.scales.nbytes
+
+    def dense(self) -> torch.Tensor:
+        """The weights [out, in] as they are multiplied, float32."""
+        return dequantize(self.weights, self.scales, self.in_features)
 
     def parts(self, x: torch.Tensor) -> torch.Tensor:
         """The product without the bias, as parts to be added up, float32 [split, n, out]."""
@@ -97,11 +105,40 @@ class EightBitLinear(nn.Module):
             product = self.parts(rows.contiguous()).sum(0)
             product = (product if self.bias is None else product + self.bias).to(x.dtype)
         else:
-            weight = dequantize(self.weights, self.scales, self.in_features).to(x.dtype)
-            product = functional.linear(rows, weight, self.bias)
+            product = functional.linear(rows, self.dense().to(x.dtype), self.bias)
         return product.view(*x.shape[:-1], self.out_features)
 
+    def alone(self, x: torch.Tensor) -> torch.Tensor:
+        """One row, which is the same in any company."""
+        return self.forward(x)
 
-def join(layers: Sequence[nn.Linear], bias: torch.Tensor | None) -> EightBitLinear:
-    """One layer whose output is the outputs of ``layers`` side by side; ``bias`` is theirs, joined."""
-    return EightBitLinear(torch.cat([layer.weight.detach() for layer in layers]), bias)
+
+def join(layers: Sequence[nn.Linear], device: torch.device) -> EightBitLinear:
+    """One layer on the device whose output is the outputs of ``layers`` side by side."""
+    bias = joined_bias(layers)
+    weight = torch.cat([layer.weight.detach().to(device) for layer in layers])
+    linear = EightBitLinear(weight, None if bias is None else bias.detach().to(device))
+    linear.sizes = tuple(layer.out_features for layer in layers)
+    return linear
+
+
+@torch.inference_mode()
+def take_apart(model: Any, device: torch.device) -> Iterator[tuple[int, int]]:
+    """Turn a model's matrices into joined ones of 8 bits on the device, layer by layer; yields (done, total).
+
+    What decoder.pack does for full precision. The model may lie in main memory, so that it never has to fit on the
+    card at full size; what is left of it, norms and embedding, is moved there at the end.
+    """
+    places = [part for layer in model.model.layers for part in (layer.self_attn, layer.mlp)]
+    for done, part in enumerate(places):
+        yield done, len(places)
+        for name, parts in JOINED.items():
+            if hasattr(part, parts[0]):
+                setattr(part, name, join([getattr(part, old) for old in parts], device))
+                for old in parts:
+                    delattr(part, old)
+        last = "o_proj" if hasattr(part, "o_proj") else "down_proj"
+        setattr(part, last, join([getattr(part, last)], device))
+    model.lm_head = join([model.lm_head], device)
+    model.to(device)
+    yield len(places), len(places)

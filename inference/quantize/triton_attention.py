@@ -2,8 +2,8 @@
 # Kernels are Triton's language, in which Python's types mean something else.
 """Attention of few rows over a long cache, cut into chunks so that the whole card works on one token.
 
-Chunks begin at absolute multiples of CHUNK and are added up in one order, so a row's bits depend neither on the rows
-beside it nor on how much room behind the text a graph allows for.
+Chunks begin at absolute multiples of CHUNK and are added up in one order, and one compiled kernel serves all counts, so
+a row's bits depend neither on the rows beside it nor on how much room behind the text a graph allows for.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROWS = 16
 """Queries of one program: rows times the heads that share keys."""
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def attend(
     queries, keys, values, first, prefixes, ancestors, positions, sums, weights, count, buffer, scale,
     HEADS: tl.constexpr, KEY_HEADS: tl.constexpr, HEAD_DIM: tl.constexpr, CHUNK: tl.constexpr, KEYS: tl.constexpr,
@@ -81,7 +81,7 @@ def attend(
     tl.store(weights + weight_place + count * HEADS, total, known)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["chunks", "count"])
 def gather(
     sums, weights, attended, x, x_scales, x_sums, chunks, count,
     HEADS: tl.constexpr, HEAD_DIM: tl.constexpr, GROUPS: tl.constexpr, ROUNDED: tl.constexpr,

@@ -13,7 +13,7 @@ import triton.language as tl
 from inference.quantize.triton_look_up import dot, upper_half
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def eight_bit_product(
     x, weights, scales, out, count,
     COLUMNS: tl.constexpr, PADDED: tl.constexpr, OUT: tl.constexpr, BLOCK: tl.constexpr, SPLIT: tl.constexpr,

@@ -29,7 +29,7 @@ def _four(low, high, low_up, high_up, selector, x, down, up, BITS: tl.constexpr)
     return down, up
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def low_bit_product(
     x, x_scales, x_sums, words, scales, offsets, out, low, high, low_up, high_up, factor, count,
     ROWS: tl.constexpr, OUT: tl.constexpr, EVERY: tl.constexpr, GROUPS: tl.constexpr, PER_BLOCK: tl.constexpr,
@@ -84,7 +84,7 @@ def low_bit_product(
     tl.store(out + place, tl.sum(total, 2), (row < count) & (outputs < OUT)[None, :])
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def low_bit_product_16(
     x, words, scales, offsets, table, out, factor, count,
     COLUMNS: tl.constexpr, OUT: tl.constexpr, GROUPS: tl.constexpr, PER_BLOCK: tl.constexpr, BITS: tl.constexpr,

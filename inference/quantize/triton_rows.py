@@ -36,7 +36,7 @@ def store_rounded(values, row, groups, inside, x, x_scales, x_sums, GROUPS: tl.c
     tl.store(x_sums + row * GROUPS + groups, tl.sum(whole, 1).to(tl.float32) * scale, inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def add_norm(
     stream, parts, bias, weight, normed, x, x_scales, x_sums, eps, count,
     COLUMNS: tl.constexpr, GROUPS: tl.constexpr, TILE: tl.constexpr, SPLIT: tl.constexpr, WITH_BIAS: tl.constexpr,
@@ -71,7 +71,7 @@ def add_norm(
         tl.store(normed + row * COLUMNS + columns, values.to(kind), inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def gated(
     parts, bias, gone, x, x_scales, x_sums, count,
     COLUMNS: tl.constexpr, GROUPS: tl.constexpr, TILE: tl.constexpr, SPLIT: tl.constexpr, WITH_BIAS: tl.constexpr,
@@ -110,7 +110,7 @@ def round_rows(
     store_rounded(loaded, row, groups, groups < GROUPS, x, x_scales, x_sums, GROUPS, TILE)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def turn_and_write(
     parts, bias, query_weight, key_weight, table, positions, slots, queries, keys, values, eps, count, buffer,
     HEADS: tl.constexpr, KEY_HEADS: tl.constexpr, HEAD_DIM: tl.constexpr, SPLIT: tl.constexpr, WITH_BIAS: tl.constexpr,

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from inference.quantize.eight_bit import EightBitLinear, dequantize, join, quantize
+from inference.quantize.eight_bit import EightBitLinear, dequantize, join, quantize, take_apart
 
 pytestmark = pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered:RuntimeWarning")
 
@@ -48,9 +48,27 @@ def test_a_row_is_the_same_in_any_company() -> None:
 
 def test_layers_are_joined_and_other_precisions_take_the_plain_way() -> None:
     layers = [nn.Linear(64, 8, bias=False), nn.Linear(64, 4, bias=False)]
-    joined = join(layers, None)
+    joined = join(layers, torch.device("cpu"))
+    assert joined.sizes == (8, 4)
     assert joined.step_product is None  # float32
     x = torch.randn(3, 64)
     expected = torch.cat([layer(x) for layer in layers], 1)
     assert torch.allclose(joined(x), expected, atol=0.05)
     assert joined(x[None]).shape == (1, 3, 12)
+
+
+def test_a_model_is_taken_apart_into_eight_bits() -> None:
+    from inference.decoder import Decoder
+    from inference.kv_cache import KVCache
+    from inference.rows import tree_rows
+    from tests.inference.models_for_tests import CPU, reference, tiny_model
+
+    model = tiny_model("qwen2")
+    whole, eight = KVCache(50, 10), KVCache(50, 10)
+    rows = tree_rows([3, 4, 5], None, 0, whole.slots)
+    expected = reference(model)(rows, whole)
+    assert list(take_apart(model, CPU))[-1] == (6, 6)
+    found = Decoder(model)(rows, eight)
+    assert torch.nn.functional.cosine_similarity(found, expected).min() > 0.99
+    layer = model.model.layers[0].self_attn.qkv_proj
+    assert torch.equal(layer.dense(), dequantize(layer.weights, layer.scales, layer.in_features))
