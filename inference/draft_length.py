@@ -127,9 +127,8 @@ class RoundTimes:
     def __init__(self, measured: StepTimes) -> None:
         self.measured = measured
         self._levels: dict[int, deque[float]] = {}
-        self._shares: dict[tuple[int, int], deque[float]] = {}
+        self._shares: dict[int, dict[int, deque[float]]] = {}
         self._draft: dict[tuple[str, int], deque[float]] = {}
-        self._rows: dict[int, list[float]] = {}
 
     @staticmethod
     def bucket(length: int) -> int:
@@ -140,12 +139,12 @@ class RoundTimes:
         """Keep a round's times."""
         bucket = self.bucket(outcome.length)
         drafted = outcome.drafted
-        level = outcome.verify_ms / self.measured.verify[min(drafted, len(self.measured.verify) - 1)]
+        expected = self.measured.passes(outcome.length)
+        level = outcome.verify_ms / expected[min(drafted, len(expected) - 1)]
         levels = self._levels.setdefault(bucket, deque(maxlen=KEPT_TIMES))
         levels.append(level)
-        shares = self._shares.setdefault((bucket, drafted), deque(maxlen=KEPT_TIMES))
+        shares = self._shares.setdefault(bucket, {}).setdefault(drafted, deque(maxlen=KEPT_TIMES))
         shares.append(level / statistics.median(levels))
-        self._rows.pop(bucket, None)
         if drafted:
             kept = self._draft.setdefault((outcome.drafter, bucket), deque(maxlen=KEPT_TIMES))
             kept.append(outcome.draft_ms / drafted)
@@ -157,27 +156,23 @@ class RoundTimes:
 
     def verify_all(self, length: int) -> list[float]:
         """Milliseconds of passes over 0, 1, 2, ... drafted tokens, as far as the load measured them."""
+        rows = self.measured.passes(length)
         bucket = self.bucket(length)
-        if bucket not in self._rows:
-            levels = self._levels.get(bucket)
-            if not levels:
-                grown = self.measured.plain(length) / self.measured.plain_at[0]
-                return [ms * grown for ms in self.measured.verify]
-            level = statistics.median(levels)
-            rows = [ms * level * self._share(bucket, at) for at, ms in enumerate(self.measured.verify)]
-            self._rows[bucket] = list(accumulate(reversed(rows), min))[::-1]  # more rows never take less
-        return self._rows[bucket]
+        levels = self._levels.get(bucket)
+        if not levels:
+            return rows
+        level = statistics.median(levels)
+        rows = [ms * level for ms in rows]
+        for drafted, shares in self._shares[bucket].items():
+            if drafted < len(rows):
+                weight = len(shares) + SHARE_PRIOR
+                rows[drafted] *= (len(shares) * statistics.median(shares) + SHARE_PRIOR) / weight
+        return list(accumulate(reversed(rows), min))[::-1]  # more rows never take less
 
     def draft(self, drafter: str, length: int, measured: float) -> float:
         """Milliseconds of one drafted token of this drafter, ``measured`` when it was made."""
         seen = self._draft.get((drafter, self.bucket(length)))
         return statistics.median(seen) if seen else measured
-
-    def _share(self, bucket: int, drafted: int) -> float:
-        shares = self._shares.get((bucket, drafted))
-        if not shares:
-            return 1.0
-        return (len(shares) * statistics.median(shares) + SHARE_PRIOR) / (len(shares) + SHARE_PRIOR)
 
 
 class DraftLength:

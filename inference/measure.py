@@ -30,7 +30,10 @@ LENGTHS = (200, 2000)
 DRAFTS = (0, 1, 2, 4, 8)
 """Draft lengths whose verification is timed; those between are interpolated."""
 
-TREES = (*DRAFTS, 15, 16, 31, 63)
+MANY = 15
+"""Size of a draft whose pass is timed far into a context too."""
+
+TREES = (*DRAFTS, MANY, 16, 31, 63)
 """Sizes of drafts in fast mode, where they may branch. Above 16 rows attention takes another path."""
 
 BUDGET_S = 0.1
@@ -42,17 +45,26 @@ class StepTimes:
     """Milliseconds, and the share that exact mode adds to a plain step (``exact_cost``).
 
     ``plain_at`` are plain steps in fast mode at LENGTHS; ``verify[k]`` is a pass over k drafted tokens and the root in
-    the mode in force, as far as drafts may go in it.
+    the mode in force, as far as drafts may go in it. ``growth[k]`` is the share by which that pass takes longer at the
+    farther of LENGTHS; empty for as much as a plain step.
     """
 
     plain_at: tuple[float, ...]
     verify: tuple[float, ...]
     exact_cost: float
+    growth: tuple[float, ...] = ()
 
     def plain(self, length: int) -> float:
         """One plain step in fast mode at this context length."""
         (near, far), (low, high) = self.plain_at, LENGTHS
         return near + max(0.0, far - near) * max(0, length - low) / (high - low)
+
+    def passes(self, length: int) -> list[float]:
+        """Passes over 0, 1, 2, ... drafted tokens and the root at this context length."""
+        (near, far), (low, high) = self.plain_at, LENGTHS
+        growth = self.growth or (max(0.0, far / near - 1),) * len(self.verify)
+        beyond = max(0, length - low) / (high - low)
+        return [ms * (1 + more * beyond) for ms, more in zip(self.verify, growth, strict=True)]
 
 
 def _typical_ms(steps: dict[str, Callable[[], object]]) -> dict[str, float]:
@@ -101,7 +113,9 @@ def step_times(
         return lambda: forward(width.rows([0] * count, None, cache, device), cache)[0].to("cpu")  # type: ignore[arg-type]
 
     drafts = [k for k in DRAFTS if k <= largest_k]
-    steps: dict[str, Callable[[], object]] = {"fast 0": run(fast, 1), "far": run(fast, 1, far)}
+    steps: dict[str, Callable[[], object]] = {
+        "fast 0": run(fast, 1), "far": run(fast, 1, far), f"far {MANY}": run(fast, MANY + 1, far),
+    }  # fmt: skip
     for k in TREES:
         steps[f"fast {k}"] = run(fast, k + 1)
         if exact is not None and k in drafts:
@@ -111,7 +125,10 @@ def step_times(
 
     def times(mode: str, sizes: Sequence[int]) -> StepTimes:
         verify = np.interp(range(sizes[-1] + 1), sizes, never_falling([found[f"{mode} {k}"] for k in sizes]))
-        return StepTimes((found["fast 0"], found["far"]), tuple(map(float, verify)), cost)
+        more = [found["far"] / found["fast 0"] - 1, found[f"far {MANY}"] / found[f"fast {MANY}"] - 1]
+        growth = np.interp(range(len(verify)), (0, MANY), np.maximum(more, 0))
+        plain = (found["fast 0"], found["far"])
+        return StepTimes(plain, tuple(map(float, verify)), cost, tuple(map(float, growth)))
 
     quick = times("fast", TREES)
     return quick, times("exact", drafts) if exact is not None else quick
