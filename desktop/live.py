@@ -65,6 +65,7 @@ class Live(QObject):
         chosen = self._header.speculation.drafter
         if chosen is not None and chosen not in model.drafters:
             self._header.choose_drafter(None)
+        self._panel.show_mode(model.mode)
         self._show_drafters(model)
 
     def _show_drafters(self, model: Loaded) -> None:

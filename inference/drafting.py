@@ -62,6 +62,8 @@ class Drafting:
         self._option: Option | None = None
         self._recent: deque[tuple[int, float]] = deque(maxlen=RECENT)
         self._was: tuple[object, ...] = ()
+        self.said: Notice | None = None
+        """The last status."""
 
     @property
     def chosen(self) -> str:
@@ -116,6 +118,10 @@ class Drafting:
 
     def status(self, outcome: Outcome) -> Notice:
         """What speculation does and why, after this round."""
+        self.said = self._status(outcome)
+        return self.said
+
+    def _status(self, outcome: Outcome) -> Notice:
         speculation = self._control.speculation
         if not speculation.on:
             return Notice("speculation.off")

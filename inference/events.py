@@ -177,7 +177,8 @@ class Statistics:
     ``acceptance`` is accepted / tested, None when nothing was tested. ``accepted_by_depth[j]`` and
     ``tested_by_depth[j]`` count drafted tokens j + 1 deep. ``k_histogram[k]`` counts rounds planned at k.
     ``draft_ms`` and ``verify_ms`` are means per round. ``plain_tokens_per_second`` is the estimate without
-    speculation, in fast mode. ``drafter`` was set at the end; ``rounds_by_drafter`` counts who drafted.
+    speculation, in fast mode. ``drafter`` was set at the end; ``rounds_by_drafter`` counts who drafted
+    (none for plain steps), ``tokens_per_second_by_drafter`` is what it gave; ``why`` is the status of the last round.
     """
 
     tokens: int
@@ -213,6 +214,8 @@ class Statistics:
     identity: str
     versions: dict[str, str] = field(default_factory=dict)
     rounds_by_drafter: dict[str, int] = field(default_factory=dict)
+    tokens_per_second_by_drafter: dict[str, float] = field(default_factory=dict)
+    why: Notice | None = None
 
 
 @dataclass(frozen=True, slots=True)

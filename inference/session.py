@@ -272,7 +272,7 @@ class Session:
             tuple(tally.token_ids),
             pieces,
             Notice(f"finish.{reason}", values),
-            tally.statistics(ready, control.speculation, rule, drafting.chosen),
+            tally.statistics(ready, control.speculation, rule, drafting.chosen, drafting.said),
         )
 
     def _round(

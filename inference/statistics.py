@@ -10,6 +10,7 @@ from inference.events import Statistics
 
 if TYPE_CHECKING:
     from inference.engine import Outcome
+    from inference.events import Notice
     from inference.loading import Ready
     from inference.settings import Speculation
 
@@ -33,6 +34,7 @@ class Tally:
         self._tested_by_depth: list[int] = []
         self._k_histogram: list[int] = []
         self._by_drafter: dict[str, int] = {}
+        self._spent: dict[str, tuple[int, float]] = {}
         self._draft_ms = self._verify_ms = 0.0
         self._length = prompt_tokens
 
@@ -54,6 +56,8 @@ class Tally:
             _count(self._accepted_by_depth, depth, by=depth < outcome.accepted)
         _count(self._k_histogram, outcome.k)
         self._by_drafter[outcome.drafter] = self._by_drafter.get(outcome.drafter, 0) + 1
+        tokens, ms = self._spent.get(outcome.drafter, (0, 0.0))
+        self._spent[outcome.drafter] = (tokens + len(outcome.tokens), ms + outcome.draft_ms + outcome.verify_ms)
         self._draft_ms += outcome.draft_ms
         self._verify_ms += outcome.verify_ms
         self._length = outcome.length
@@ -63,8 +67,10 @@ class Tally:
         """Accepted / tested so far."""
         return self._accepted / self._tested if self._tested else None
 
-    def statistics(self, ready: Ready, speculation: Speculation, rule: str, drafter: str) -> Statistics:
-        """The figures of the reply as it stands; ``drafter`` is the one set at its end."""
+    def statistics(
+        self, ready: Ready, speculation: Speculation, rule: str, drafter: str, why: Notice | None = None
+    ) -> Statistics:
+        """The figures of the reply as it stands; ``drafter`` is the one set at its end, ``why`` the last status."""
         spent = (self._draft_ms + self._verify_ms) / 1e3
         count = max(1, self.rounds)
         loaded = ready.loaded
@@ -102,6 +108,8 @@ class Tally:
             identity=loaded.identity,
             versions={name: version(name) for name in LIBRARIES},
             rounds_by_drafter=dict(self._by_drafter),
+            tokens_per_second_by_drafter={name: 1e3 * n / ms for name, (n, ms) in self._spent.items() if ms},
+            why=why,
         )
 
 

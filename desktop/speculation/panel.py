@@ -72,7 +72,8 @@ class Panel(QFrame):
         self.colour = Switch(self.tr("Colour the text"), palette, self)
         self.colour.toggled.connect(self.colour_wanted)
         self.legend = Legend(palette, self)
-        self.figures = {name: QLabel("–", self) for name in ("accepted", "tokens", "rate", "plain", "draft", "verify")}
+        names = ("accepted", "tokens", "rate", "plain", "draft", "verify", "shape")
+        self.figures = {name: QLabel("–", self) for name in names}
         head = QHBoxLayout()
         head.addWidget(title, 1)
         head.addWidget(self.close_button)
@@ -119,8 +120,9 @@ class Panel(QFrame):
         self._shown = 0
         self._is_following = True
         self.strip.clear()
-        for label in self.figures.values():
-            label.setText("–")
+        for name, label in self.figures.items():
+            if name != "shape":
+                label.setText("–")
         self.status.clear()
         self.lab.setEnabled(False)
         self.refresh()
@@ -135,6 +137,12 @@ class Panel(QFrame):
             self._show_figures(new[-1])
         if len(self.strip.rounds) == len(new):
             self._describe(-1)
+
+    def show_mode(self, mode: str) -> None:
+        """Which drafts the mode allows: in exact mode siblings would change the order of sums, and so last bits."""
+        chains = mode == "exact"
+        self.figures["shape"].setText(self.tr("chains only (exact)") if chains else self.tr("chains and trees"))
+        self.figures["shape"].setToolTip(self.tr("In fast mode a draft may branch; in exact mode it never does."))
 
     def sizeHint(self) -> QSize:
         return QSize(296, 480)
@@ -203,6 +211,7 @@ class Panel(QFrame):
             "plain": self.tr("Without speculation"),
             "draft": self.tr("Draft"),
             "verify": self.tr("Verify"),
+            "shape": self.tr("Drafts"),
         }
         grid = QGridLayout()
         grid.setVerticalSpacing(4)

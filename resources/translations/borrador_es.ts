@@ -812,34 +812,6 @@
         <translation>Más</translation>
     </message>
     <message>
-        <source>on</source>
-        <translation>sí</translation>
-    </message>
-    <message>
-        <source>off</source>
-        <translation>no</translation>
-    </message>
-    <message>
-        <source>low</source>
-        <translation>poco</translation>
-    </message>
-    <message>
-        <source>medium</source>
-        <translation>medio</translation>
-    </message>
-    <message>
-        <source>high</source>
-        <translation>mucho</translation>
-    </message>
-    <message>
-        <source>as the model does</source>
-        <translation>como haga el modelo</translation>
-    </message>
-    <message>
-        <source>This model&apos;s template has no switch for thinking</source>
-        <translation>La plantilla de este modelo no permite elegir si piensa</translation>
-    </message>
-    <message>
         <source>Temperature</source>
         <translation>Temperatura</translation>
     </message>
@@ -1132,6 +1104,37 @@
     </message>
 </context>
 <context>
+    <name>LevelBox</name>
+    <message>
+        <source>Thinking</source>
+        <translation type="unfinished">Pensamiento</translation>
+    </message>
+    <message>
+        <source>Think</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Do not think</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Think a little</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Think hard</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Think as it likes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This model&apos;s template has no switch for thinking</source>
+        <translation type="unfinished">La plantilla de este modelo no permite elegir si piensa</translation>
+    </message>
+</context>
+<context>
     <name>Loading</name>
     <message>
         <source>Loading</source>
@@ -1343,6 +1346,18 @@
         <translation>Una ronda, paso a paso; Intro lo hace con la ronda señalada</translation>
     </message>
     <message>
+        <source>chains only (exact)</source>
+        <translation>solo cadenas (exacto)</translation>
+    </message>
+    <message>
+        <source>chains and trees</source>
+        <translation>cadenas y árboles</translation>
+    </message>
+    <message>
+        <source>In fast mode a draft may branch; in exact mode it never does.</source>
+        <translation>En modo rápido un borrador puede ramificarse; en modo exacto, nunca.</translation>
+    </message>
+    <message>
         <source>{rate:.0f} tok/s</source>
         <translation>{rate:.0f} tok/s</translation>
     </message>
@@ -1405,6 +1420,10 @@
     <message>
         <source>Verify</source>
         <translation>Verificación</translation>
+    </message>
+    <message>
+        <source>Drafts</source>
+        <translation>Borradores</translation>
     </message>
 </context>
 <context>

@@ -158,6 +158,12 @@ def test_the_drafter_is_chosen_in_the_panel(stage: MakeStage) -> None:
     assert box.currentData() == "ngram"
 
 
+@pytest.mark.parametrize(("mode", "words"), [("exact", "chains only (exact)"), ("fast", "chains and trees")])
+def test_the_panel_says_which_drafts_the_mode_allows(stage: MakeStage, mode: str, words: str) -> None:
+    one = stage(Script(loaded=replace(LOADED, mode=mode))).ready().ask()
+    assert one.window.panel.figures["shape"].text() == words
+
+
 def test_a_drafter_that_comes_later_can_be_chosen(stage: MakeStage) -> None:
     loaded = replace(LOADED, drafters=("none",), refused={"twin": Notice("drafter.not_made")})
     one = stage(Script(loaded=loaded)).ready()
