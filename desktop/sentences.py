@@ -53,6 +53,32 @@ _MARKED = {
         "sentences",
         "Needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free",
     ),
+    "fit.try_recipe": QT_TRANSLATE_NOOP("sentences", "With the smaller copy {recipe} it would fit."),
+    "fit.try_no_twin": QT_TRANSLATE_NOOP("sentences", "Without the 3-bit copy it would fit."),
+    "fit.try_context": QT_TRANSLATE_NOOP(
+        "sentences",
+        "With a context of {context} tokens and no 3-bit copy it would fit.",
+    ),
+    "fit.try_half": QT_TRANSLATE_NOOP("sentences", "In bfloat16 it would fit."),
+    "fit.try_int8": QT_TRANSLATE_NOOP("sentences", "With 8 bits for each weight it would fit."),
+    "fit.try_nf4": QT_TRANSLATE_NOOP("sentences", "With 4 bits for each weight it would fit."),
+    "fit.card_pays": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{card} GB card: {dtype}, about {speed:.1f}x with K {k} (forecast, at {percent:.0f} % accepted)",
+    ),
+    "fit.card_plain": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{card} GB card: {dtype}; a draft would hardly gain anything (forecast {speed:.1f}x with K {k} at "
+        "{percent:.0f} % accepted)",
+    ),
+    "fit.card_too_small": QT_TRANSLATE_NOOP("sentences", "{card} GB card: too small for this model"),
+    "fit.then_recipe": QT_TRANSLATE_NOOP("sentences", "a smaller copy to draft with would fit"),
+    "fit.then_no_twin": QT_TRANSLATE_NOOP("sentences", "without the 3-bit copy it would fit"),
+    "fit.then_context": QT_TRANSLATE_NOOP("sentences", "with a smaller context it would fit"),
+    "fit.then_half": QT_TRANSLATE_NOOP("sentences", "in bfloat16 it would fit"),
+    "fit.then_int8": QT_TRANSLATE_NOOP("sentences", "with 8 bits for each weight it would fit"),
+    "fit.then_nf4": QT_TRANSLATE_NOOP("sentences", "with 4 bits for each weight it would fit"),
+    "fit.then_nothing": QT_TRANSLATE_NOOP("sentences", "choose a smaller model, or close other programs"),
     "download.searching": QT_TRANSLATE_NOOP("sentences", "Searching the hub for {words}"),
     "download.listing": QT_TRANSLATE_NOOP("sentences", "Asking for the files of {model}"),
     "download.progress": QT_TRANSLATE_NOOP(
@@ -405,9 +431,28 @@ _MARKED = {
         "sentences",
         "The model needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free.",
     ),
+    "error.does_not_fit": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{model} needs about {needed_gb:.1f} GB of memory, and {free_gb:.1f} GB are free; {reason}.",
+    ),
     "error.out_of_memory": QT_TRANSLATE_NOOP(
         "sentences",
         "The memory is used up; choose a smaller context or a smaller model.",
+    ),
+    "error.memory_used_up": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The memory is used up; {free_gb:.1f} of {total_gb:.1f} GB are free again, so choose a smaller context, a "
+        "smaller model, or no 3-bit copy.",
+    ),
+    "error.memory_asked": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The memory is used up: {asked_gb:.1f} GB more were needed, and {free_gb:.1f} of {total_gb:.1f} GB are free "
+        "again; choose a smaller context, a smaller model, or no 3-bit copy.",
+    ),
+    "error.died_loading": QT_TRANSLATE_NOOP(
+        "sentences",
+        "Borrador ended while it was loading {model}, which needs about {needed_gb:.1f} GB of the {free_gb:.1f} GB "
+        "that were free; load it again, or choose a smaller one.",
     ),
     "error.starter_missing": QT_TRANSLATE_NOOP(
         "sentences",

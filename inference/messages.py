@@ -50,6 +50,23 @@ ENGLISH: dict[str, str] = {
     "fit.gpu_lacks": "Needs about {needed_gb:.1f} GB; the GPU has {free_gb:.1f} GB free",
     "fit.ram": "Takes about {needed_gb:.1f} of the {free_gb:.1f} GB of memory that are free",
     "fit.ram_lacks": "Needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free",
+    "fit.try_recipe": "With the smaller copy {recipe} it would fit.",
+    "fit.try_no_twin": "Without the 3-bit copy it would fit.",
+    "fit.try_context": "With a context of {context} tokens and no 3-bit copy it would fit.",
+    "fit.try_half": "In bfloat16 it would fit.",
+    "fit.try_int8": "With 8 bits for each weight it would fit.",
+    "fit.try_nf4": "With 4 bits for each weight it would fit.",
+    "fit.card_pays": "{card} GB card: {dtype}, about {speed:.1f}x with K {k} (forecast, at {percent:.0f} % accepted)",
+    "fit.card_plain": "{card} GB card: {dtype}; a draft would hardly gain anything (forecast {speed:.1f}x with K {k} "
+    "at {percent:.0f} % accepted)",
+    "fit.card_too_small": "{card} GB card: too small for this model",
+    "fit.then_recipe": "a smaller copy to draft with would fit",
+    "fit.then_no_twin": "without the 3-bit copy it would fit",
+    "fit.then_context": "with a smaller context it would fit",
+    "fit.then_half": "in bfloat16 it would fit",
+    "fit.then_int8": "with 8 bits for each weight it would fit",
+    "fit.then_nf4": "with 4 bits for each weight it would fit",
+    "fit.then_nothing": "choose a smaller model, or close other programs",
     "download.searching": "Searching the hub for {words}",
     "download.listing": "Asking for the files of {model}",
     "download.progress": "Downloading {model}: {done_mb:.0f} of {total_mb:.0f} MB, {speed_mb:.1f} MB/s",
@@ -288,7 +305,14 @@ ENGLISH: dict[str, str] = {
     "error.disk": "{folder} needs {needed_mb:.0f} MB of free space and has {free_mb:.0f} MB; free some and try again.",
     "error.twin_memory": "The low-bit copy needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free.",
     "error.memory": "The model needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free.",
+    "error.does_not_fit": "{model} needs about {needed_gb:.1f} GB of memory, and {free_gb:.1f} GB are free; {reason}.",
     "error.out_of_memory": "The memory is used up; choose a smaller context or a smaller model.",
+    "error.memory_used_up": "The memory is used up; {free_gb:.1f} of {total_gb:.1f} GB are free again, so choose a "
+    "smaller context, a smaller model, or no 3-bit copy.",
+    "error.memory_asked": "The memory is used up: {asked_gb:.1f} GB more were needed, and {free_gb:.1f} of "
+    "{total_gb:.1f} GB are free again; choose a smaller context, a smaller model, or no 3-bit copy.",
+    "error.died_loading": "Borrador ended while it was loading {model}, which needs about {needed_gb:.1f} GB of the "
+    "{free_gb:.1f} GB that were free; load it again, or choose a smaller one.",
     "error.starter_missing": "The starter model is not here; run the program once with a network: {command}",
     "error.starter_damaged": "The starter file does not have the right hash; it has been set aside. Start "
     "again to fetch it anew.",

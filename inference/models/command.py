@@ -38,6 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     removing.add_argument("model")
     removing.add_argument("--shared", action="store_true", help="also what other programs use")
     removing.set_defaults(run=_remove)
+    fitting = verbs.add_parser("fit", help="what a model takes of this machine's memory, and what cards would give")
+    fitting.add_argument("model", help="what list shows")
+    fitting.add_argument("--context", type=int, default=8192)
+    fitting.add_argument("--dtype", default="auto", help="auto, or a precision: float32, bfloat16, float16, int8, nf4")
+    fitting.add_argument("--twin", default="auto", help="auto, none, or a recipe")
+    fitting.add_argument("--json", action="store_true")
+    fitting.set_defaults(run=_fit)
     trusting = verbs.add_parser("trust", help="look at the code a model brings, and with --yes let it run")
     trusting.add_argument("model")
     trusting.add_argument("--yes", action="store_true")
@@ -112,6 +119,27 @@ def _remove(options: argparse.Namespace) -> int:
     else:
         _say("terminal.removed", model=entry.name, size=megabytes(freed))
     return 0
+
+
+def _fit(options: argparse.Namespace) -> int:
+    """0 when it fits somewhere."""
+    from inference.models import fit, fitting, forecast, library
+
+    shape = fitting.shape_of(library.find(options.model))
+    chosen = fitting.plan(shape, options.dtype, options.twin, options.context)
+    found = [fit.fit(shape, chosen(memory.kind), memory) for memory in fit.memories()]
+    cards = [forecast.forecast(shape, card, options.context) for card in forecast.CARDS]
+    if options.json:
+        told = {"memories": [fit.as_json(one) for one in found], "cards": [forecast.as_json(one) for one in cards]}
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+        return 0 if any(one.fits for one in found) else 1
+    for one in found:
+        print(f"{sentence(one.notice)} ({', '.join(f'{name} {megabytes(size)}' for name, size in one.segments)})")
+        for notice, _ in one.remedies:
+            print(f"    {sentence(notice)}")
+    for card in cards:
+        print(sentence(card.notice))
+    return 0 if any(one.fits for one in found) else 1
 
 
 def _trust(options: argparse.Namespace) -> int:

@@ -155,7 +155,25 @@ def _trust(arguments: argparse.Namespace, _: Progress) -> dict[str, Any]:
     return {"repository": code.repository, "revision": code.revision, "files": list(code.files)}
 
 
+def _fit(arguments: argparse.Namespace, _: Progress) -> dict[str, Any]:
+    """What an installed model would take of each memory of this machine, and what a card of each size would give."""
+    from inference.models import fit, fitting, forecast, library
+
+    shape = fitting.shape_of(library.find(arguments.model))
+    plan = fitting.plan(shape, arguments.dtype, arguments.twin, arguments.context)
+    return {
+        "memories": [
+            fit.as_json(fit.fit(shape, plan(memory.kind), memory, arguments.releases)) for memory in fit.memories()
+        ],
+        "cards": [forecast.as_json(forecast.forecast(shape, card, arguments.context)) for card in forecast.CARDS],
+    }
+
+
 KINDS: dict[str, Kind] = {
+    "fit": Kind(_fit, (
+        option("model"), option("--context", type=int, default=8192), option("--dtype", default="auto"),
+        option("--twin", default="auto"), option("--releases", type=int, default=0),
+    )),
     "convert": Kind(_convert, (option("path"),)),
     "remove": Kind(_remove, (option("model"), option("--shared", action="store_true"))),
     "verify": Kind(_verify, (option("model"),)),
