@@ -18,9 +18,10 @@ from desktop.elided import ElidedLabel
 from desktop.field import Field, is_long
 from desktop.icons import icon
 from desktop.recall import Recall
+from desktop.settings.level_box import LevelBox
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from desktop.palette import Palette
@@ -49,6 +50,7 @@ class Composer(QFrame):
     refused = Signal(str)
     files_wanted = Signal()
     settings_wanted = Signal()
+    thinking_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,6 +64,9 @@ class Composer(QFrame):
         self.field.setAccessibleName(self.tr("Message"))
         self.attach = self._tool(self.tr("Attach files (Ctrl+O)"), self.files_wanted)
         self.settings = self._tool(self.tr("Chat settings (Ctrl+.)"), self.settings_wanted)
+        self.thinking = LevelBox(self)
+        self.thinking.setObjectName("thinking")
+        self.thinking.hide()
         self.count = ElidedLabel(self)
         self.count.setObjectName("quiet")
         self.button = QPushButton(self)
@@ -131,6 +136,11 @@ class Composer(QFrame):
         """Other colours."""
         self.attach.setIcon(icon("paperclip", palette.text))
         self.settings.setIcon(icon("sliders-horizontal", palette.text))
+
+    def offer_thinking(self, levels: Sequence[str], level: str) -> None:
+        """How the model can be asked to think, if its template offers that, and how it is asked now."""
+        self.thinking.offer(levels, level)
+        self.thinking.setVisible(bool(levels))
 
     def show_count(self, words: str, hint: str = "", *, is_over: bool = False) -> None:
         """How much of the context the message takes."""
@@ -243,6 +253,7 @@ class Composer(QFrame):
         tools.setSpacing(4)
         tools.addWidget(self.attach)
         tools.addWidget(self.settings)
+        tools.addWidget(self.thinking)
         tools.addSpacing(4)
         tools.addWidget(self.count, 1)
         tools.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom)
@@ -268,3 +279,4 @@ class Composer(QFrame):
         self.chips.given_up.connect(self.attaching.give_up)
         self.give_up.clicked.connect(self.end_editing)
         self.button.clicked.connect(self._on_clicked)
+        self.thinking.activated.connect(lambda: self.thinking_chosen.emit(self.thinking.level))

@@ -5,6 +5,7 @@ Joins the composer to the chat at hand. It sends nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,9 @@ class Desk(QObject):
         self._composer.refused.connect(page.notice.say)
         self._composer.files_wanted.connect(self.ask_for_files)
         self._composer.settings_wanted.connect(self.show_settings)
+        self._composer.thinking_chosen.connect(self.think)
         chat.state_changed.connect(self._count_timer.start)
+        chat.loaded.connect(self._offer_thinking)
         page.setAcceptDrops(True)
         page.installEventFilter(self)
 
@@ -76,6 +79,7 @@ class Desk(QObject):
             self._composer.put(text)
         self._composer.recall.forget()
         self._draft_timer.stop()
+        self._offer_thinking()
 
     def keep(self) -> None:
         """Keep what is being written, now."""
@@ -134,12 +138,7 @@ class Desk(QObject):
         dialog.made_usual.connect(self.made_usual)
 
         def on_accepted() -> None:
-            conversation.system, conversation.settings = dialog.system, dialog.settings
-            if conversation.id:
-                self._history.keep(conversation)
-            else:
-                self.keep()
-            self.show_count()
+            self._settle(dialog.system, dialog.settings)
 
         dialog.accepted.connect(on_accepted)
         dialog.open()
@@ -153,9 +152,13 @@ class Desk(QObject):
         """Let the replies of this chat begin from this seed."""
         conversation = self._chat.conversation
         how = conversation.settings or self._usual()
-        conversation.settings = how.with_seed(seed)
-        if conversation.id:
-            self._history.keep(conversation)
+        self._settle(conversation.system, replace(how, sampling=replace(how.sampling, seed=seed)))
+
+    def think(self, level: str) -> None:
+        """Let the model of this chat think so."""
+        conversation = self._chat.conversation
+        settings = replace(conversation.settings or self._usual(), thinking=level)
+        self._settle(conversation.system, settings if settings != self._usual() else None)
 
     # The count
 
@@ -179,6 +182,20 @@ class Desk(QObject):
         self._composer.show_count(filled(words, **numbers), hint, is_over=found.is_too_long)
 
     # Within
+
+    def _settle(self, system: str, settings: ChatSettings | None) -> None:
+        conversation = self._chat.conversation
+        conversation.system, conversation.settings = system, settings
+        if conversation.id:
+            self._history.keep(conversation)
+        else:
+            self.keep()
+        self._offer_thinking()
+        self.show_count()
+
+    def _offer_thinking(self) -> None:
+        settings = self._chat.conversation.settings or self._usual()
+        self._composer.offer_thinking(self.thinking, settings.thinking)
 
     def _on_changed(self) -> None:
         self._draft_timer.start()

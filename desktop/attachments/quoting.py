@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from desktop.plain_text import storable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -30,7 +32,7 @@ class Attachment:
 
 def clean_name(name: str) -> str:
     """A name that can be quoted: on one line, without brackets."""
-    words = " ".join(_UNFIT.sub(" ", name).split())
+    words = " ".join(storable(_UNFIT.sub(" ", name)).split())
     return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
 
 

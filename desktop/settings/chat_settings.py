@@ -25,10 +25,6 @@ class ChatSettings:
     stop: tuple[str, ...] = ()
     thinking: str = ""
 
-    def with_seed(self, seed: int | None) -> ChatSettings:
-        """The same with another seed."""
-        return replace(self, sampling=replace(self.sampling, seed=seed))
-
     def __post_init__(self) -> None:
         Request(0, (), self.sampling, self.max_new_tokens, self.stop, self.thinking)  # raises Problem
 

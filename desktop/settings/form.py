@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QRegularExpression, Qt, Signal
 from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import (
-    QComboBox,
     QDoubleSpinBox,
     QFormLayout,
     QLabel,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 from desktop.plain_text import cleaned
 from desktop.sentences import sentence
 from desktop.settings.chat_settings import ChatSettings
+from desktop.settings.level_box import LevelBox
 from desktop.settings.lines import as_lines, bias_as_lines, bias_from_lines, from_lines
 from inference.settings import Sampling
 
@@ -47,6 +47,7 @@ class Form(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._before = ChatSettings()
+        self._levels: tuple[str, ...] = ()
         self.temperature = self._decimal(0, 10, self.tr("0 always takes the likeliest word"))
         self.top_p = self._decimal(0.01, 1, self.tr("Only the likeliest words that together have this share"))
         self.seed = QLineEdit(self)
@@ -54,7 +55,7 @@ class Form(QWidget):
         self.seed.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{0,18}"), self.seed))
         self.max_new_tokens = self._whole(1)
         self.max_new_tokens.setSingleStep(128)
-        self.thinking = QComboBox(self)
+        self.thinking = LevelBox(self)
         self.top_k = self._whole(0, self.tr("Only so many of the likeliest words; 0 for all"))
         self.min_p = self._decimal(0, 1, self.tr("Only words with at least this part of the likeliest one's odds"))
         self.repetition_penalty = self._decimal(0.01, 100, self.tr("Makes what came before less likely; 1 is off"))
@@ -76,7 +77,6 @@ class Form(QWidget):
         for field in (self.seed, self.stop, self.logit_bias):
             field.textChanged.connect(self._on_changed)
         self.thinking.currentIndexChanged.connect(self._on_changed)
-        self.offer_thinking(())
 
     def show_settings(self, settings: ChatSettings) -> None:
         """Put settings into the fields."""
@@ -94,7 +94,7 @@ class Form(QWidget):
         self.min_new_tokens.setValue(how.min_new_tokens)
         self.stop.setPlainText(as_lines(settings.stop))
         self.logit_bias.setPlainText(bias_as_lines(how.logit_bias))
-        self._show_thinking(settings.thinking)
+        self.thinking.offer(self._levels, settings.thinking)
         if self._is_uncommon(settings):
             self.more.setChecked(True)
 
@@ -114,7 +114,7 @@ class Form(QWidget):
             logit_bias=bias_from_lines(cleaned(self.logit_bias.document().toRawText())),
         )
         stop = from_lines(cleaned(self.stop.document().toRawText()))
-        return ChatSettings(sampling, self.max_new_tokens.value(), stop, str(self.thinking.currentData() or ""))
+        return ChatSettings(sampling, self.max_new_tokens.value(), stop, self.thinking.level)
 
     def complain(self, problem: Problem | None) -> None:
         """Say what is wrong with the fields."""
@@ -123,32 +123,10 @@ class Form(QWidget):
 
     def offer_thinking(self, levels: Sequence[str]) -> None:
         """The levels of thinking that the model's template knows; without any there is no choice."""
-        names = {
-            "on": self.tr("on"),
-            "off": self.tr("off"),
-            "low": self.tr("low"),
-            "medium": self.tr("medium"),
-            "high": self.tr("high"),
-        }
-        chosen = str(self.thinking.currentData() or "")
-        self.thinking.blockSignals(True)
-        self.thinking.clear()
-        self.thinking.addItem(self.tr("as the model does"), "")
-        for level in levels:
-            self.thinking.addItem(names.get(level, level), level)
-        self.thinking.blockSignals(False)
-        self._show_thinking(chosen)
-        self.thinking.setEnabled(bool(levels))
-        self.thinking.setToolTip("" if levels else self.tr("This model's template has no switch for thinking"))
+        self._levels = tuple(levels)
+        self.thinking.offer(self._levels, self.thinking.level)
 
     # Within
-
-    def _show_thinking(self, level: str) -> None:
-        at = self.thinking.findData(level)
-        if at < 0:
-            self.thinking.addItem(level, level)
-            at = self.thinking.count() - 1
-        self.thinking.setCurrentIndex(at)
 
     def _is_uncommon(self, settings: ChatSettings) -> bool:
         usual = ChatSettings()

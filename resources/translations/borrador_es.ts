@@ -1107,31 +1107,31 @@
     <name>LevelBox</name>
     <message>
         <source>Thinking</source>
-        <translation type="unfinished">Pensamiento</translation>
+        <translation>Pensamiento</translation>
     </message>
     <message>
         <source>Think</source>
-        <translation type="unfinished"></translation>
+        <translation>Pensar</translation>
     </message>
     <message>
         <source>Do not think</source>
-        <translation type="unfinished"></translation>
+        <translation>No pensar</translation>
     </message>
     <message>
         <source>Think a little</source>
-        <translation type="unfinished"></translation>
+        <translation>Pensar poco</translation>
     </message>
     <message>
         <source>Think hard</source>
-        <translation type="unfinished"></translation>
+        <translation>Pensar mucho</translation>
     </message>
     <message>
         <source>Think as it likes</source>
-        <translation type="unfinished"></translation>
+        <translation>Pensar a su modo</translation>
     </message>
     <message>
         <source>This model&apos;s template has no switch for thinking</source>
-        <translation type="unfinished">La plantilla de este modelo no permite elegir si piensa</translation>
+        <translation>La plantilla de este modelo no permite elegir si piensa</translation>
     </message>
 </context>
 <context>
@@ -1509,7 +1509,7 @@
     </message>
     <message>
         <source>Presets that came in: {count}</source>
-        <translation type="unfinished"></translation>
+        <translation>Ajustes guardados que han entrado: {count}</translation>
     </message>
     <message>
         <source>As for new chats</source>

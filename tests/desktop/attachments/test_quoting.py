@@ -47,6 +47,7 @@ def test_text_without_a_name_is_sent_as_it_stands() -> None:
 
 def test_names_fit_on_one_line_and_hold_no_brackets() -> None:
     assert clean_name("a\n[b]\x00\x1b c.txt") == "a b c.txt"
+    assert clean_name("caf\udce9.txt") == "caf\ufffd.txt"
     assert len(clean_name("x" * 500)) == 120
 
 

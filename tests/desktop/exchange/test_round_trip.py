@@ -50,6 +50,7 @@ def odd_chat(store: Store) -> int:
     chat = ChatRecord(
         store.new_id(), ODD, now, now + 1, second, "system " + ODD,
         is_named=True, is_pinned=True, is_archived=True, folder=folder.id, binned=now + 2,
+        settings='{"temperature": 0, "stop": ["\\nMe:"]}', draft=ODD,
     )  # fmt: skip
     store.put(
         folder,

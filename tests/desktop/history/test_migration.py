@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop.history.backup import saved
 from desktop.history.opening import BACKUPS, NAME, open_history
 from desktop.history.schema import NEWEST, STEPS, bring_up_to_date, version_of
 from desktop.store import Store
@@ -57,6 +58,21 @@ def test_h29_every_version_comes_up_to_date_after_a_backup(tmp_path: Path, versi
     assert len(again.messages(CHAT)) == 3
     assert before.exists()
     again.close()
+
+
+def test_h29_a_copy_without_an_index_becomes_a_history_that_can_be_searched(tmp_path: Path) -> None:
+    store = Store(tmp_path / "one")
+    texts = fill(store, chats=2)
+    (tmp_path / "two").mkdir()
+    for _ in saved(store, tmp_path / "two" / NAME):
+        pass
+    store.close()
+    other = Store(tmp_path / "two")
+    assert other.trouble is None
+    assert texts_in(other) == texts
+    assert {hit.chat for hit in other.search("assistant")} == set(other.chats)
+    assert not (tmp_path / "two" / BACKUPS).exists()
+    other.close()
 
 
 def test_the_same_steps_lead_from_any_version_to_the_same_form(tmp_path: Path) -> None:
