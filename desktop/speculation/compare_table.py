@@ -107,9 +107,9 @@ class Table(QTableWidget):
                 self.setItem(at, column, item)
         self.verticalHeader().setDefaultSectionSize(self.fontMetrics().lineSpacing() + 12)
         self._fit_columns()
-        rows = self.rowCount() * self.verticalHeader().defaultSectionSize()
+        height = self.rowCount() * self.verticalHeader().defaultSectionSize()
         bar = self.horizontalScrollBar().sizeHint().height()
-        self.setFixedHeight(rows + self.horizontalHeader().sizeHint().height() + bar + 2)
+        self.setFixedHeight(height + self.horizontalHeader().sizeHint().height() + bar + 2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
