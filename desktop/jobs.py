@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QObject, QProcess, QProcessEnvironment, Qt, QTimer, Signal
 
 from inference.events import Notice
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 HOME = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-m", "inference", "job")
@@ -34,7 +37,7 @@ class Job(QObject):
     silent = Signal()
     gone = Signal(object)
 
-    def __init__(self, arguments: list[str], typed: str, silence_ms: int) -> None:
+    def __init__(self, arguments: list[str], typed: str, silence_ms: int, command: Sequence[str] = ()) -> None:
         super().__init__()
         self._typed = typed
         self._rest = b""
@@ -43,8 +46,9 @@ class Job(QObject):
         self._process = QProcess(self)
         self._process.setWorkingDirectory(str(HOME))
         self._process.setProcessEnvironment(QProcessEnvironment.systemEnvironment())
-        self._process.setProgram(COMMAND[0])
-        self._process.setArguments([*COMMAND[1:], *arguments])
+        program, *before = command or COMMAND
+        self._process.setProgram(program)
+        self._process.setArguments([*before, *arguments])
         self._process.started.connect(self._on_started)
         self._process.readyReadStandardOutput.connect(self._on_output)
         self._process.readyReadStandardError.connect(self._on_errors)
@@ -126,17 +130,20 @@ class Job(QObject):
 
 
 class Jobs(QObject):
-    """Makes jobs and ends those that still run when the window closes."""
+    """Makes jobs and ends those that still run when the window closes. ``command`` is another than the engine's."""
 
-    def __init__(self, parent: QObject | None = None, silence_ms: int = SILENCE_MS) -> None:
+    def __init__(
+        self, parent: QObject | None = None, silence_ms: int = SILENCE_MS, command: Sequence[str] = ()
+    ) -> None:
         super().__init__(parent)
+        self._command = command
         self._silence_ms = silence_ms
         self._jobs: list[Job] = []
         self._is_closed = False
 
     def job(self, *arguments: str, typed: str = "") -> Job:
         """A job that is yet to be started. ``typed`` goes to its standard input: a secret is in no process list."""
-        job = Job(list(arguments), typed, self._silence_ms)
+        job = Job(list(arguments), typed, self._silence_ms, self._command)
         if self._is_closed:
             job.cancel()
         # Queued: a job must not vanish while a signal of its own is being delivered.

@@ -148,11 +148,11 @@ def main(arguments: list[str]) -> int:
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     try:
-        answer: dict[str, object] = {"text": read(Path(arguments[0]))}
+        answer: dict[str, object] = {"event": "done", "text": read(Path(arguments[0]))}
     except Unreadable as fault:
-        answer = {"fault": fault.kind, "values": fault.values}
+        answer = {"event": "done", "fault": fault.kind, "values": fault.values}
     except MemoryError:
-        answer = {"fault": "damaged", "values": {"detail": "MemoryError"}}
+        answer = {"event": "done", "fault": "damaged", "values": {"detail": "MemoryError"}}
     sys.stdout.write(json.dumps(answer) + "\n")
     return 0
 

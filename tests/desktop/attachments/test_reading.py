@@ -151,8 +151,8 @@ def test_reading_can_be_given_up(qapp: QApplication, qtbot: QtBot, tmp_path: Pat
     came: list[Attachment] = []
     one.came.connect(came.append)
     one.take([pdf(tmp_path / "a.pdf", "words")])
-    (reader,) = one._readers
-    with qtbot.waitSignal(reader.process.finished, timeout=10_000):
+    (job,) = one._running
+    with qtbot.waitSignal(job.gone, timeout=10_000):
         one.give_up("a.pdf")
     assert one.waiting == []
     assert came == []
