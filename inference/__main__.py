@@ -15,6 +15,7 @@ def _parser() -> argparse.ArgumentParser:
     from inference.bench.command import add_arguments as bench_arguments
     from inference.models.command import add_arguments as models_arguments
     from inference.terminal import add_arguments as chat_arguments
+    from inference.twin_command import add_arguments as twin_arguments
 
     parser = argparse.ArgumentParser(
         prog="borrador-cli", description="Local chat with a language model that drafts for itself."
@@ -24,6 +25,7 @@ def _parser() -> argparse.ArgumentParser:
     bench_arguments(commands.add_parser("bench", help="measure drafters against plain decoding"))
     chat_arguments(commands.add_parser("demo", help="one built-in prompt with speculation off and on"))
     models_arguments(commands.add_parser("models", help="what is installed; add, check, remove"))
+    twin_arguments(commands.add_parser("twin", help="the low-bit copy that drafts: build, info, remove"))
     doctor = commands.add_parser("doctor", help="what this machine has and lacks")
     doctor.add_argument("--json", action="store_true")
     commands.add_parser("job", help="internal: one download in a process of its own", add_help=False)
@@ -47,6 +49,10 @@ def main(argv: list[str] | None = None) -> int:
             from inference.models.command import models
 
             return models(options)
+        if options.command == "twin":
+            from inference.twin_command import twin
+
+            return twin(options)
         if options.command == "bench":
             from inference.bench.command import bench
 

@@ -40,6 +40,13 @@ ENGLISH: dict[str, str] = {
     "load.twin": "Making the low-bit copy: {done} of {total} layers, about {left:.0f} s left",
     "twin.texts": "Making the low-bit copy: the model writes texts to learn from, about {left:.0f} s left",
     "twin.measuring": "Measuring the low-bit copy",
+    "terminal.twin_none": "No low-bit copy is kept; borrador-cli twin build makes one.",
+    "terminal.twin_info": "{model}, {recipe}, with error feedback: {levels:.2f} bits of levels, {packed:.2f} packed, "
+    "{mb:.0f} MB, made in {seconds:.0f} s",
+    "terminal.twin_info_quick": "{model}, {recipe}, nearest levels: {levels:.2f} bits of levels, {packed:.2f} packed, "
+    "{mb:.0f} MB, made in {seconds:.0f} s",
+    "terminal.twin_acceptance": "It proposes what the model writes in {percent:.1f} % of {tokens} tokens",
+    "terminal.twin_removed": "{count} copies deleted, {mb:.0f} MB freed",
     "load.measuring": "Measuring this machine",
     "load.exact": "Testing that several rows give the same bits as one",
     "load.ready": "{model} is ready on {device}",
@@ -190,6 +197,7 @@ ENGLISH: dict[str, str] = {
     "bench.identity": "Identity {identity}: {contenders}",
     "bench.twin": "The twin was built in {seconds:.1f} s: {levels:.1f} bits of levels, {packed:.1f} packed, "
     "{resident:.1f} in memory here",
+    "bench.recipe": "Measuring {recipe}",
     "bench.draft": "One of its steps takes {draft:.1f} ms, a plain step {plain:.1f} ms: c = {c:.2f}",
     "bench.acceptance": "Of its drafts of K {k}, {share} of the tokens tested were accepted",
     "bench.depths": "By depth: {shares}",

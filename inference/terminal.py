@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from inference.bench.prompts import BUILT_IN
 from inference.events import Failed, Finished, Loaded, LoadFailed, LoadProgress, Round, Started
 from inference.messages import Notice, Problem, sentence
-from inference.settings import DRAFTERS, RULES, Control, Message, ModelChoice, Request, Sampling, Speculation
+from inference.settings import DRAFTERS, RECIPES, RULES, Control, Message, ModelChoice, Request, Sampling, Speculation
 from inference.text.clean import clean
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--drafter", default="auto", help=f"one of {', '.join(DRAFTERS)}")
     parser.add_argument("--draft-model", default="", help="a smaller model of the same tokenizer, for small-model")
     parser.add_argument("--dtype", default="auto", choices=("auto", "bfloat16", "float16", "float32"))
+    parser.add_argument("--recipe", default="auto", choices=RECIPES, help="of the twin")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, or cuda:N for card N")
     parser.add_argument("--context", type=int, default=8192, help="tokens the chat may have")
     mode = parser.add_mutually_exclusive_group()
@@ -83,6 +84,7 @@ def model_choice(options: argparse.Namespace) -> ModelChoice:
         device=options.device,
         context=options.context,
         exact=options.exact,
+        recipe=options.recipe,
     )
 
 

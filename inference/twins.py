@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 WRITING = 0.3
 """Share of a calibrated build that writing the texts takes."""
 
-MEASURED_TEXTS = 12
-"""Texts that the finished twin is measured on."""
+MEASURED = 8
+"""One text of so many is kept back, and the finished twin is measured on it."""
 
 
 @dataclass(slots=True)
@@ -55,7 +55,9 @@ class TwinMaker:
     joined: Mapping[str, tuple[str, ...]]
     cache: KVCache
     recipe: str
+    texts: list[Text] = field(default_factory=list)
     record: Record | None = field(default=None, init=False)
+    twin_forward: Forward | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.recipe == "auto":
@@ -95,7 +97,9 @@ class TwinMaker:
 
         texts = self._answers()
         written = 0.0
-        if not quick:
+        if not quick and self.texts:
+            texts = self.texts
+        elif not quick:
             written = WRITING
             prompts = [self.template.encode([Message("user", prompt)]).ids for prompt in PROMPTS]
             writing = write_texts(self.forward, prompts, self.ends, self.model.device)
@@ -103,11 +107,13 @@ class TwinMaker:
                 try:
                     done, total = next(writing)
                 except StopIteration as end:
-                    texts = end.value
+                    texts = self.texts = end.value
                     break
                 yield progress("twin.texts", WRITING * done / total, done, total)
         texts = [text for text in texts if len(text.ids) > text.begin]
-        work = quantize_matrices(self.model.model, texts, self.joined, recipe, feedback=not quick)
+        measured = texts[::MEASURED]
+        read = [text for number, text in enumerate(texts) if number % MEASURED] or texts
+        work = quantize_matrices(self.model.model, read, self.joined, recipe, feedback=not quick)
         while True:
             try:
                 step = next(work)
@@ -117,8 +123,9 @@ class TwinMaker:
             yield progress("load.twin", written + (1 - written) * step.fraction, step.done, step.total)
         twin = assemble(self.model.model, matrices, self.joined)
         yield progress("twin.measuring", 1.0, 1, 1)
-        measured = texts[:: max(1, len(texts) // MEASURED_TEXTS)]
-        agreed, tokens = agreement(self.forward, self.forward_of(twin.model), measured, self.model.device)
+        offer = self._offer(twin)
+        assert self.twin_forward is not None
+        agreed, tokens = agreement(self.forward, self.twin_forward, measured, self.model.device)
         record = kept.Record(
             model=self.model.name,
             source=kept.source_of(self.folder),
@@ -136,7 +143,12 @@ class TwinMaker:
             kept.save(matrices, record)
         except Problem as problem:
             yield TwinProgress(problem.notice, 1.0)
-        return self._offer(twin)
+        return offer
+
+    def of(self, recipe: str) -> TwinMaker:
+        """Another recipe's maker for the same model, which reads the same texts."""
+        parts = (self.model, self.folder, self.template, self.ends, self.forward, self.forward_of, self.joined)
+        return TwinMaker(*parts, self.cache, recipe, self.texts)
 
     def needed_bytes(self) -> int:
         """About what the packed twin takes, on disk and in memory."""
@@ -144,7 +156,7 @@ class TwinMaker:
         return int(self.model.parameters * recipe.others.packed_bits / 8 * 1.1)
 
     def _offer(self, twin: Twin) -> Offer:
-        forward = self.forward_of(twin.model)
+        forward = self.twin_forward = self.forward_of(twin.model)
         bits = Bits(twin.level_bits, twin.packed_bits, twin.resident_bits)
         drafter = TwinDrafter(forward, self.cache, self.model.device)
         return Offer(drafter, draft_step_ms(forward, self.model.device), bits)

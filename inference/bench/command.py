@@ -25,7 +25,7 @@ from inference.bench.report import first_difference, summarise
 from inference.bench.suite import DEFAULT_SEED, Contender, Ours, Run, Setting, measure
 from inference.bench.tables import lines, replay_lines, sampling_lines, say
 from inference.bench.theory import speed_up
-from inference.messages import Notice, Problem
+from inference.messages import Notice, Problem, sentence
 from inference.settings import DRAFTERS, ModelChoice, Sampling, Speculation
 from inference.statistics import LIBRARIES
 
@@ -54,6 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=int, default=1, metavar="N")
     parser.add_argument("--max-new-tokens", type=int, default=96)
     parser.add_argument("--twin", action="store_true", help="the twin's build time, bits, acceptance by depth, and c")
+    parser.add_argument("--recipes", metavar="A,B", help="with --twin: instead, compare these recipes, or all")
+    parser.add_argument("--quick", action="store_true", help="with --recipes: without error feedback")
     parser.add_argument("--peers", action="store_true", help="transformers' generate and prompt lookup too (greedy)")
     parser.add_argument("--sampling", action="store_true", help="instead of replies: what choosing a token costs")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output and nothing else")
@@ -77,6 +79,12 @@ def bench(options: argparse.Namespace) -> int:
             record = _replay(session, record)
             show(record, replay_lines(record), options)
         return 0 if record["identical"] == record["replies"] else 1
+    if options.recipes:
+        from inference.bench.recipes import recipe_lines
+
+        record = _recipes(session, options)
+        show(record, recipe_lines(record), options)
+        return 0
     if options.sampling:
         record = _sampling(session, options)
         show(record, sampling_lines(record), options)
@@ -101,9 +109,7 @@ def plan(options: argparse.Namespace) -> tuple[list[str], list[Speculation]]:
     texts = [text.strip() for text in options.k.split(",")]
     if options.twin and not any(text.isdecimal() and text != "0" for text in texts):
         texts.append(str(TWIN_K))
-    lengths = [
-        terminal.speculation(argparse.Namespace(k=text, rule=options.rule)) for text in dict.fromkeys(texts)
-    ]
+    lengths = [terminal.speculation(argparse.Namespace(k=text, rule=options.rule)) for text in dict.fromkeys(texts)]
     how = terminal.sampling(options)
     if options.peers and how.temperature > 0:
         raise Problem("error.setting", field="temperature", value=how.temperature, allowed="0 with --peers")
@@ -234,6 +240,15 @@ def _machine(ready: Ready) -> dict[str, Any]:
     }
 
 
+def _recipes(session: Session, options: argparse.Namespace) -> dict[str, Any]:
+    from inference.bench.recipes import names_of, recipes_record
+
+    names, prompts = names_of(options.recipes), prompts_of(options)
+    choice = replace(terminal.model_choice(options), drafter="twin", recipe=names[0], twin_later=True)
+    load(session, choice, {})
+    return recipes_record(session, names, prompts, options.max_new_tokens, _heard, quick=options.quick)
+
+
 def _sampling(session: Session, options: argparse.Namespace) -> dict[str, Any]:
     from inference.bench.sampling_cost import sampling_cost
 
@@ -316,6 +331,10 @@ def show(record: dict[str, Any], report: Sequence[str], options: argparse.Namesp
 
 def _runs(done: int, total: int) -> None:
     print(say("bench.runs", done=done, total=total), file=sys.stderr)
+
+
+def _heard(notice: Notice) -> None:
+    print(sentence(notice), file=sys.stderr)
 
 
 def _progress(done: int, total: int) -> None:
