@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import psutil
 import torch
 
+from inference.card import Card
 from inference.decoder import JOINED, Decoder, pack, refusal
 from inference.drafters.ngram import NgramDrafter
 from inference.drafters.offered import Offer, Offered
@@ -23,6 +24,8 @@ from inference.kv_cache import KVCache
 from inference.linears import packs
 from inference.measure import StepTimes, draft_step_ms, step_times
 from inference.model import ReferenceForward, TextModel, is_recurrent, load_text_model
+from inference.models import fitting, interrupted
+from inference.models.fit import Plan
 from inference.models.source import Located, locate
 from inference.running import WIDTH, RunningCache, RunningForward, running_times
 from inference.settings import DRAFTERS, LARGEST_K, ModelChoice
@@ -34,7 +37,7 @@ from inference.twins import TwinMaker
 if TYPE_CHECKING:
     import threading
     from collections.abc import Generator, Iterator, Mapping
-    from pathlib import Path
+
 
 EXACT_COST = 0.05
 """Exact mode is the default where it adds less than this to a plain step."""
@@ -95,7 +98,9 @@ class Ready:
             largest_k=mode.width.largest - 1,
             identity=mode.identity,
         )
+        rounds = engine.rounds
         engine = Engine(engine.forward, engine.cache, mode.width, engine.device)
+        engine.rounds = rounds
         return replace(self, engine=engine, times=mode.times, loaded=loaded)
 
 
@@ -118,7 +123,9 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         tuning = tune(found.name, config.get("hidden_size", 1024), dtypes)
         dtype = tuning.dtype
         torch.set_num_threads(tuning.threads)
-    _check_memory(found.folder, dtype)
+    twin = fitting.recipe(choice.recipe, device.type) if choice.drafter == "twin" else None
+    needed, free = _require_memory(found, Plan(_name(dtype), twin, choice.context), device)
+    interrupted.begin(choice.model, needed, free)
     model = load_text_model(found.folder, found.name, dtype, device)
     template = ChatTemplate(model.tokenizer, found.name)
     ends = end_token_ids(model.tokenizer, model.model.config, model.model.generation_config, template)
@@ -138,7 +145,17 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         for _ in pack(model.model):
             checked(Notice("load.reading"))
     kind = Decoder if is_fast else RunningForward if is_running else ReferenceForward
-    forward = kind(model.model)
+    forward: Any = kind(model.model)
+    # On a card few rows go through graphs; their rows are made on the host.
+    card: Card | None = None
+    rows_device = device
+    if device.type == "cuda" and is_fast:
+        try:
+            card = Card(model.model, forward, cache, device)
+        except ValueError as reason:
+            yield checked(Notice("load.no_graphs", {"reason": str(reason)}))
+        else:
+            forward, kind, rows_device = card.forward, card.forward_of, torch.device("cpu")
     maker: TwinMaker | None = None
     if not is_running and (choice.drafter in WITH_TWIN or choice.twin_later):
         joined = JOINED if is_fast else {}
@@ -147,15 +164,19 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     exact: Width | None = None
     if choice.exact is not False and not is_running:
         yield checked(Notice("load.exact"))
-        exact = find_width(forward, model.vocabulary, LARGEST_K, device)
+        exact = find_width(forward, model.vocabulary, LARGEST_K, rows_device)
     yield checked(Notice("load.measuring"))
     if isinstance(forward, RunningForward):
         fast, width, mode_notice = WIDTH, WIDTH, Notice("exact.off_recurrent")
         fast_times = exact_times = running_times(forward, device)
     else:
         fast = fast_width(LARGEST_FAST_K)
-        fast_times, exact_times = step_times(forward, exact, LARGEST_K, device)
+        fast_times, exact_times = step_times(forward, exact, LARGEST_K, rows_device)
         width, mode_notice = _mode(choice, exact, exact_times)
+    if card is not None:
+        card.forward.forget_others(cache)  # those of the measurements
+        for done, total in card.prepare(range(1, LARGEST_K + 2)):
+            yield checked(Notice("load.graphs", {"done": done, "total": total}), done / total)
     if choice.drafter == "small-model" and not choice.draft_model:
         raise Problem("error.no_draft_model")
     if choice.draft_model and not is_running:
@@ -189,11 +210,12 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         width=width.plain,
         largest_k=width.largest - 1,
         identity=in_force.identity,
-        memory_bytes=psutil.Process().memory_info().rss,
+        memory_bytes=torch.cuda.memory_reserved(device) if device.type == "cuda" else psutil.Process().memory_info().rss,
         thinking=template.thinking,
         refused=offered.refused,
     )
-    engine = Engine(forward, cache, width, device)
+    engine = Engine(forward, cache, width, rows_device)
+    engine.rounds = card.rounds if card is not None else None
     return Ready(model, template, ends, engine, offered, in_force.times, modes, loaded, maker)
 
 
@@ -246,7 +268,7 @@ def _small_model(
     """Load a smaller model as a drafter. Problem when it does not write the target's tokens."""
     found = yield from _located(name, cancel)
     yield LoadProgress(Notice("load.reading", {"model": found.name}))
-    _check_memory(found.folder, target.dtype)
+    _require_memory(found, Plan(_name(target.dtype), None, context), target.device)
     small = load_text_model(found.folder, found.name, target.dtype, target.device)
     if is_recurrent(small.model):
         raise Problem("error.draft_model_running", draft=small.name, target=target.name)
@@ -278,18 +300,39 @@ def _mode(choice: ModelChoice, exact: Width | None, times: StepTimes) -> tuple[W
 
 
 def _device(wanted: str) -> torch.device:
-    """The device, tried with a real operation: a card can be there and too old for this build."""
+    """The device, tried with a real operation: a card can be there and too old for this build.
+
+    ``wanted`` is auto, cpu, cuda, cuda:N in the order of the bus, or a part of a card's name.
+    """
     if wanted == "cpu" or (wanted == "auto" and not torch.cuda.is_available()):
         return torch.device("cpu")
     if not torch.cuda.is_available():
-        raise Problem("error.device", device="cuda", detail="this build of PyTorch sees no NVIDIA card")
+        raise Problem("error.device", device=wanted, detail="this build of PyTorch sees no NVIDIA card")
+    card = _card(wanted)
+    device = torch.device("cuda", card) if card else torch.device("cuda")
     try:
-        torch.ones(8, device="cuda").sum().item()
+        torch.ones(8, device=device).sum().item()
     except RuntimeError as error:
-        if wanted == "cuda":
-            raise Problem("error.device", device="cuda", detail=str(error).split("\n")[0]) from None
+        if wanted != "auto":
+            raise Problem("error.device", device=wanted, detail=str(error).split("\n")[0]) from None
         return torch.device("cpu")
-    return torch.device("cuda")
+    torch.cuda.set_device(card)
+    return device
+
+
+def _card(wanted: str) -> int:
+    """The number of the card that is meant. Problem with the names of all there are when it is none of them."""
+    names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+    if wanted in ("auto", "cuda"):
+        return 0
+    number = wanted.removeprefix("cuda:")
+    if wanted.startswith("cuda:") and number.isdecimal() and int(number) < len(names):
+        return int(number)
+    alike = [index for index, name in enumerate(names) if wanted.lower() in name.lower()]
+    if not alike:
+        there = ", ".join(f"cuda:{index} is {name}" for index, name in enumerate(names))
+        raise Problem("error.device", device=wanted, detail=f"there is no such card; {there}")
+    return alike[0]
 
 
 def _dtypes(wanted: str, config: Mapping[str, Any], device: torch.device) -> tuple[torch.dtype, ...]:
@@ -306,9 +349,11 @@ def _dtypes(wanted: str, config: Mapping[str, Any], device: torch.device) -> tup
     return (*(dtype for dtype in half if packs(dtype)), torch.float32)
 
 
-def _check_memory(folder: Path, dtype: torch.dtype) -> None:
-    """Refuse what cannot fit: the weights, and the twin beside them (5 of 16 bits on the CPU)."""
-    needed = sum(path.stat().st_size for path in folder.glob("*.safetensors")) * 1.4
-    free = psutil.virtual_memory().available
-    if needed > free:
-        raise Problem("error.memory", needed_gb=needed / 1e9, free_gb=free / 1e9)
+def _require_memory(found: Located, plan: Plan, device: torch.device) -> tuple[int, int]:
+    """Refuse with figures what cannot fit; bytes needed and free."""
+    kind = "gpu" if device.type == "cuda" else "ram"
+    return fitting.require(found.folder, found.name, plan, kind, device.index or 0)
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

@@ -13,6 +13,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
+from inference import freeing
 from inference.events import (
     Event,
     Failed,
@@ -28,6 +29,7 @@ from inference.events import (
     TwinProgress,
 )
 from inference.explained import Explained, ExplainFailed
+from inference.models import interrupted
 from inference.trails import Trail, Trails
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from inference.reply_text import ReplyText
     from inference.settings import Control, ModelChoice, Request
     from inference.statistics import Tally
+    from inference.twin_swap import TwinSwap
 
 
 class Session:
@@ -50,15 +53,20 @@ class Session:
         self._ready: Ready | None = None
         self._learned: dict[str, Learned] = {}
         self._trails = Trails()
+        self._swap: TwinSwap | None = None
 
     def load(self, choice: ModelChoice, cancel: threading.Event) -> Iterator[Event]:
         """Let the old model go and load another; ends with Loaded or LoadFailed."""
         self.close()
+        if (notice := interrupted.died(choice.model)) is not None:
+            yield LoadFailed(notice)
+            return
         yield LoadProgress(Notice("load.libraries"))
         # Read by OpenMP when torch is imported: how long a thread spins at a barrier before it sleeps. Its own 300,000
         # makes decoding several times slower as soon as anything else wants one of few cores; measured, 10,000 loses
         # nothing on a quiet machine, where sleeping at once loses 40 %.
         os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+        os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")  # cards are numbered as the driver's tools do
         from inference.loading import prepare
 
         try:
@@ -66,11 +74,13 @@ class Session:
         except Exception as error:
             failed = LoadFailed(_notice(error))
         else:
+            interrupted.end()
             yield self._ready.loaded
             return
+        interrupted.end()
         # The error is gone here, and with it the frames that hold what had been loaded.
-        gc.collect()
-        yield failed
+        freeing.release()
+        yield LoadFailed(freeing.anew(failed.notice))
 
     @property
     def ready(self) -> Ready | None:
@@ -114,7 +124,8 @@ class Session:
         if self._ready is not None:
             self._ready = None
             self._trails.clear()
-            gc.collect()
+            self._swap = None
+            freeing.release()
 
     def reply(self, request: Request, control: Control) -> Iterator[Event]:
         """Write one reply; ends with Finished or Failed. ``control`` is read at every round."""
@@ -125,8 +136,8 @@ class Session:
             return
         except Exception as error:
             failed = Failed(request.turn, _notice(error))
-        gc.collect()
-        yield failed
+        freeing.release()
+        yield Failed(request.turn, freeing.anew(failed.notice))
 
     def make_twin(self, cancel: threading.Event, *, quick: bool = False) -> Iterator[Event]:
         """Make the loaded model's twin and keep it: TwinProgress, then DraftersChanged. It drafts from then on.
@@ -160,6 +171,24 @@ class Session:
         from inference.bench.running import compare
 
         yield from compare(self, plan, cancel)
+
+    def use_recipe(self, recipe: str | None, cancel: threading.Event) -> Iterator[TwinProgress]:
+        """Let the twin of another recipe draft, made quickly where none is kept; None is the loaded one.
+
+        ``drop_recipes`` ends it. Raises Problem when it cannot be had.
+        """
+        from inference.twin_swap import TwinSwap
+
+        if self._ready is None:
+            raise Problem("error.no_model")
+        self._swap = self._swap or TwinSwap(self._ready)
+        yield from self._swap.use(recipe, cancel)
+
+    def drop_recipes(self) -> None:
+        """Only the twin that was loaded stays."""
+        if self._swap is not None:
+            self._swap.end()
+            self._swap = None
 
     def describe(self, cancel: threading.Event) -> dict[str, Any]:
         """Model, device and versions as plain JSON. Raises Problem without a model."""
@@ -326,7 +355,6 @@ def _notice(error: Exception) -> Notice:
     """What a person hears of an error."""
     if isinstance(error, Problem):
         return error.notice
-    text = str(error)
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" or "allocate memory" in text:
-        return Notice("error.out_of_memory")
-    return Notice("error.unexpected", {"detail": f"{type(error).__name__}: {text}".split("\n")[0]})
+    if freeing.is_out_of_memory(error):
+        return freeing.told(error)
+    return Notice("error.unexpected", {"detail": f"{type(error).__name__}: {error}".split("\n")[0]})
