@@ -144,9 +144,9 @@ class Composer(QFrame):
 
     def show_count(self, words: str, hint: str = "", *, is_over: bool = False) -> None:
         """How much of the context the message takes."""
-        if words != self.count.text() or hint != self.count.toolTip():
+        if (words, hint or words) != (self.count.text(), self.count.toolTip()):
             self.count.setText(words)
-            self.count.setToolTip(hint)
+            self.count.setToolTip(hint or words)
         if is_over != bool(self.count.property("over")):
             self.count.setProperty("over", is_over)
             self.count.style().unpolish(self.count)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 from PySide6.QtGui import QTextCursor
 
+from desktop.attachments.quoting import parted
 from desktop.sentences import filled, sentence
 from desktop.transcript.actions import (
     SCHEME,
@@ -76,6 +77,7 @@ class Sheet:
         if not question:
             return
         write_label(cursor, self.formats, turn, is_first=self.document.isEmpty())
+        question = _with_files_named(question)
         write_question(cursor, question[:LONGEST_QUESTION], self.formats)
         if len(question) > LONGEST_QUESTION:
             hidden = translate("actions", "{count} more characters are sent but not shown")
@@ -281,3 +283,11 @@ class Sheet:
     def _shift(self, first: int, by: int) -> None:
         for passage in self.passages[first:]:
             passage.shift(by)
+
+
+def _with_files_named(question: str) -> str:
+    """A question with a line for each file that it quotes in the place of its text; that can be seen by editing it."""
+    files, words = parted(question)
+    line = QCoreApplication.translate("actions", "File: {name}, {count} characters")
+    named = [filled(line, name=one.name, count=QLocale().toString(len(one.text))) for one in files]
+    return "\n".join([*named, words] if words else named) if named else question

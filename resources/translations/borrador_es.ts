@@ -122,6 +122,18 @@
         <translation>Modo</translation>
     </message>
     <message>
+        <source>as loaded</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recipe</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How the self-draft copy is made; one that is not there is made first</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>K</source>
         <translation>K</translation>
     </message>
@@ -2120,6 +2132,10 @@
         <source>Show or hide what the model thought</source>
         <translation>Mostrar u ocultar lo que pensó el modelo</translation>
     </message>
+    <message>
+        <source>File: {name}, {count} characters</source>
+        <translation>Archivo: {name}, {count} caracteres</translation>
+    </message>
 </context>
 <context>
     <name>compare</name>
@@ -2842,6 +2858,14 @@
         <translation>Midiendo este equipo</translation>
     </message>
     <message>
+        <source>Preparing the card: {done} of {total} kinds of passes</source>
+        <translation>Preparando la tarjeta: {done} de {total} tipos de pasadas</translation>
+    </message>
+    <message>
+        <source>This card runs without graphs and low-bit kernels, so steps are slower: {reason}</source>
+        <translation>Esta tarjeta trabaja sin grafos ni núcleos de pocos bits, así que los pasos son más lentos: {reason}</translation>
+    </message>
+    <message>
         <source>Testing that several rows give the same bits as one</source>
         <translation>Comprobando que varias filas dan los mismos bits que una</translation>
     </message>
@@ -3150,6 +3174,10 @@
         <translation>Anotando modelo y equipo para el registro</translation>
     </message>
     <message>
+        <source>Getting the self-draft copy {recipe}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Warming up: {setting}</source>
         <translation>Calentando: {setting}</translation>
     </message>
@@ -3176,6 +3204,10 @@
     <message>
         <source>This round can no longer be laid open: its reply was not written by the model as it is loaded now. Ask again to see its rounds.</source>
         <translation>Esta ronda ya no se puede abrir: su respuesta no la escribió el modelo tal como está cargado ahora. Pregunte de nuevo para ver sus rondas.</translation>
+    </message>
+    <message>
+        <source>This model keeps a running state, which cannot be set back to an earlier round.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The target&apos;s best token is “{token}” ({percent:.1f} %), and the draft carries it: accepted.</source>

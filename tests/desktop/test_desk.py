@@ -155,6 +155,8 @@ def test_files_dropped_on_the_page_are_quoted_with_their_names(stage: MakeStage,
     assert sent == "[File: poem.txt]\n```txt\nThe waves\n\n```\n\nGo on with it."
     assert composer.is_empty
     assert composer.chips.isHidden()
+    assert "File: poem.txt, 10 characters\nGo on with it." in one.page
+    assert "The waves\n" not in one.page.partition("Go on")[0]
     follow(one, f"edit/{one.reply.turn}")
     assert [file.name for file in composer.attached] == ["poem.txt"]
     assert composer.field.text() == "Go on with it."
