@@ -14,7 +14,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from inference.drafters.comb import levels
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from inference.engine import Outcome
     from inference.measure import StepTimes
 
@@ -27,6 +31,13 @@ FADE = 0.98
 """What a round leaves of the weight of those before it."""
 CARRIED = 16.0
 """Tests' weight that a new reply takes over from those before it."""
+SIBLINGS = (0.3, 0.15, 0.1)
+"""Chances assumed of the second, third and fourth candidate where those before it are wrong."""
+SIBLINGS_WEIGHT = 8.0
+LARGEST_MODEL_K = 24
+"""Longest draft of a model that is considered by itself."""
+LARGEST_TREE = 63
+"""Nodes of a tree: with the root, 64 rows a pass."""
 MARGIN = 1.01
 """Gain for which K changes."""
 PROBE_SHARE = 0.01
@@ -69,10 +80,15 @@ class Suspicion:
 
 @dataclass
 class Acceptance:
-    """Weighted counts of tests and hits by depth, for one drafter of one model; forgets what a change outdates."""
+    """Weighted counts of tests and hits by depth, for one drafter of one model; forgets what a change outdates.
+
+    ``missed`` and ``caught`` count, by rank, siblings of a wrong token that were put to the test and were right.
+    """
 
     tests: list[float] = field(default_factory=list)
     hits: list[float] = field(default_factory=list)
+    missed: list[float] = field(default_factory=lambda: [0.0] * len(SIBLINGS))
+    caught: list[float] = field(default_factory=lambda: [0.0] * len(SIBLINGS))
     _suspicions: list[Suspicion] = field(default_factory=lambda: [Suspicion(up=True), Suspicion(up=False)])
 
     def record(self, tested: int, accepted: int) -> None:
@@ -96,25 +112,46 @@ class Acceptance:
             self.tests[depth] += 1
             self.hits[depth] += depth < accepted
 
+    def record_siblings(self, siblings: Sequence[int], token: int) -> None:
+        """The target wrote ``token`` where the chain's own was wrong; these stood beside it, best first."""
+        for rank, sibling in enumerate(siblings[: len(SIBLINGS)]):
+            self.missed[rank] = self.missed[rank] * FADE + 1
+            self.caught[rank] = self.caught[rank] * FADE + (sibling == token)
+            if sibling == token:
+                return
+
+    def saved(self, siblings: int) -> float:
+        """The chance that one of so many siblings is right where the chain's own token is wrong."""
+        wrong = 1.0
+        for rank in range(siblings):
+            weight = self.missed[rank] + SIBLINGS_WEIGHT
+            wrong *= 1 - (self.caught[rank] + SIBLINGS_WEIGHT * SIBLINGS[rank]) / weight
+        return 1 - wrong
+
     def pooled(self) -> float:
         """Acceptance over all depths."""
         return (sum(self.hits) + PRIOR * PRIOR_WEIGHT) / (sum(self.tests) + PRIOR_WEIGHT)
 
-    def expected(self, k: int) -> float:
-        """E(K): tokens a round of K drafted tokens emits, the target's own included."""
+    def expected(self, k: int, siblings: int = 0) -> float:
+        """E(K): tokens a round of K drafted tokens with so many ``siblings`` each emits, the target's own included."""
         pooled = self.pooled()
+        saved = self.saved(siblings)
         total, reached = 1.0, 1.0
         for depth in range(k):
             tests = self.tests[depth] if depth < len(self.tests) else 0.0
             hits = self.hits[depth] if depth < len(self.hits) else 0.0
-            reached *= (hits + DEPTH_WEIGHT * pooled) / (tests + DEPTH_WEIGHT)
-            total += reached
+            share = (hits + DEPTH_WEIGHT * pooled) / (tests + DEPTH_WEIGHT)
+            total += reached * (share + (1 - share) * saved)
+            reached *= share
         return total
 
     def carried(self) -> Acceptance:
         """A prior for the next reply: the same shares with a limited weight."""
         weight = min(1.0, CARRIED / max(sum(self.tests), 1e-9))
-        return Acceptance([w * weight for w in self.tests], [w * weight for w in self.hits])
+        tests, hits, missed, caught = (
+            [count * weight for count in one] for one in (self.tests, self.hits, self.missed, self.caught)
+        )
+        return Acceptance(tests, hits, missed, caught)
 
 
 class RoundTimes:
@@ -176,9 +213,15 @@ class RoundTimes:
 
 
 class DraftLength:
-    """K for one drafter, over one reply. ``step_ms`` is its draft step as measured when it was made."""
+    """K for one drafter, over one reply. ``step_ms`` is its draft step as measured when it was made.
 
-    def __init__(self, drafter: str, times: RoundTimes, acceptance: Acceptance, step_ms: float) -> None:
+    ``branches`` says whether its drafts may have siblings beside each token.
+    """
+
+    def __init__(
+        self, drafter: str, times: RoundTimes, acceptance: Acceptance, step_ms: float, *, branches: bool = False
+    ) -> None:
+        self._branches = branches
         self._drafter = drafter
         self._times = times
         self._step_ms = step_ms
@@ -187,20 +230,36 @@ class DraftLength:
         self._rested = 0
         self.is_resting = False
 
-    def cost(self, length: int, k: int) -> float:
-        """Milliseconds of a round of K."""
-        return k * self._draft(length) + self._times.verify(length, k)
+    def cost(self, length: int, k: int, siblings: int = 0) -> float:
+        """Milliseconds of a round of K with so many siblings beside each token."""
+        return self._cost(k, siblings, self._draft(length), self._times.verify_all(length))
 
-    def speed(self, length: int, k: int) -> float:
-        """S(K): expected tokens a millisecond."""
-        return self.acceptance.expected(k) / self.cost(length, k)
+    def siblings(self, length: int, k: int) -> int:
+        """How many siblings beside each token pay at this K."""
+        draft, verify = self._draft(length), self._times.verify_all(length)
+        return max(self._widths(k), key=lambda s: self.acceptance.expected(k, s) / self._cost(k, s, draft, verify))
+
+    def _speeds(self, length: int, largest: int) -> list[float]:
+        """S(K) for K from 0: expected tokens a millisecond, with the siblings that pay."""
+        draft, verify = self._draft(length), self._times.verify_all(length)
+        return [
+            max(self.acceptance.expected(k, s) / self._cost(k, s, draft, verify) for s in self._widths(k))
+            for k in range(largest + 1)
+        ]
+
+    def _widths(self, k: int) -> range:
+        return range(min(len(SIBLINGS), LARGEST_TREE // k - 1) + 1 if self._branches and 0 < k < LARGEST_TREE else 1)
+
+    def _cost(self, k: int, siblings: int, draft: float, verify: list[float]) -> float:
+        return k * draft + verify[min(k * (1 + siblings), len(verify) - 1)]
 
     def plan(self, length: int, largest: int) -> int:
         """K for the next round, 0 to ``largest``, with ``length`` tokens in the cache."""
         self.is_resting = False
         if largest == 0:
             return 0
-        speeds = [self.speed(length, k) for k in range(largest + 1)]
+        speeds = self._speeds(length, min(largest, LARGEST_MODEL_K))
+        largest = len(speeds) - 1
         best = max(range(largest + 1), key=speeds.__getitem__)
         current = min(self._k, largest) if self._k is not None else best
         if speeds[best] > speeds[current] * MARGIN or (best == 0 and current > 0):
@@ -228,6 +287,19 @@ class DraftLength:
 
     def record(self, outcome: Outcome) -> None:
         """A round with a draft of this drafter is over."""
-        self.acceptance.record(outcome.tested, outcome.accepted)
+        rows = levels(outcome.draft)
+        if any(len(level) > 1 for level in rows):
+            self._record_comb(rows, outcome.tokens)
+        else:
+            self.acceptance.record(outcome.tested, outcome.accepted)
         if self.is_resting and outcome.accepted:
             self._rested = LONGEST_REST  # a try that went well is followed by another at once
+
+    def _record_comb(self, rows: list[tuple[int, ...]], tokens: tuple[int, ...]) -> None:
+        """What the target wrote tells how far the chain was right, and which sibling was where it was not."""
+        kept = 0
+        while kept < min(len(rows), len(tokens)) and rows[kept][0] == tokens[kept]:
+            kept += 1
+        self.acceptance.record(min(kept + 1, len(rows)), kept)
+        if kept < min(len(rows), len(tokens)):
+            self.acceptance.record_siblings(rows[kept][1:], tokens[kept])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from inference.draft_length import Acceptance, DraftLength, RoundTimes
 from inference.drafters.auto import Auto
-from inference.drafters.base import Draft
+from inference.drafters.base import Branching, Draft
 from inference.drafters.hybrid import Option, quickest
 from inference.drafters.ngram import Chances, NgramDrafter
 from inference.messages import Notice
@@ -55,6 +55,7 @@ class Drafting:
         self._learned = learned
         self._control = control
         self._trees = trees
+        self._coupled = control.speculation.rule == "coupled"  # the rule of a reply is that of its beginning
         found = offered.find("ngram")
         if found is not None and isinstance(found.drafter, NgramDrafter):
             found.drafter.chances = learned.chances
@@ -92,7 +93,11 @@ class Drafting:
         if self._option.draft is not None:
             return self._option.draft
         offer = self._offered.find(self._option.drafter)
-        return offer.drafter.propose(ids, k, sampler) if offer else Draft()
+        if offer is None:
+            return Draft()
+        if self._option.siblings and isinstance(offer.drafter, Branching):
+            return offer.drafter.propose_tree(ids, k, self._option.siblings, sampler)
+        return offer.drafter.propose(ids, k, sampler)
 
     def record(self, outcome: Outcome) -> None:
         """A round is over."""
@@ -169,5 +174,7 @@ class Drafting:
             return LookUp(offer.drafter, self._learned.times, self._trees)
         if name not in self._lengths:
             acceptance = self._learned.acceptance.get(name, Acceptance()).carried()
-            self._lengths[name] = DraftLength(name, self._learned.times, acceptance, offer.step_ms)
+            branches = self._trees and self._coupled and isinstance(offer.drafter, Branching)
+            times = self._learned.times
+            self._lengths[name] = DraftLength(name, times, acceptance, offer.step_ms, branches=branches)
         return Model(name, self._lengths[name])

@@ -11,7 +11,7 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from inference.draft_length import Acceptance
+from inference.draft_length import SIBLINGS, Acceptance
 from inference.drafters.auto import Auto, Measured
 from inference.drafters.ngram import BRANCHES, CLASSES, Chances
 from inference.models import folders
@@ -29,7 +29,7 @@ def recall(identity: str, learned: Learned) -> None:
     if not isinstance(kept, dict):
         return
     try:
-        acceptance = {str(name): Acceptance(*map(_numbers, pair)) for name, pair in kept["acceptance"].items()}
+        acceptance = {str(name): _acceptance(*map(_numbers, counts)) for name, counts in kept["acceptance"].items()}
         tests, hits = ([_numbers(row) for row in rows] for rows in kept["chances"])
         measured = {(str(name), int(bucket)): Measured(**fields) for name, bucket, fields in kept["measured"]}
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -47,7 +47,7 @@ def keep(identity: str, learned: Learned) -> None:
     kept.pop(identity, None)
     kept[identity] = {
         "acceptance": {
-            name: [_rounded(one.tests), _rounded(one.hits)]
+            name: [_rounded(counts) for counts in (one.tests, one.hits, one.missed, one.caught)]
             for name, one in ((name, found.carried()) for name, found in learned.acceptance.items())
         },
         "chances": [[_rounded(row) for row in rows] for rows in (learned.chances.tests, learned.chances.hits)],
@@ -69,6 +69,12 @@ def _read() -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return kept if isinstance(kept, dict) else {}
+
+
+def _acceptance(tests: list[float], hits: list[float], missed: list[float], caught: list[float]) -> Acceptance:
+    if len(tests) != len(hits) or not len(missed) == len(caught) == len(SIBLINGS):
+        raise ValueError(tests)
+    return Acceptance(tests, hits, missed, caught)
 
 
 def _numbers(values: Any) -> list[float]:

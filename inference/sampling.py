@@ -284,3 +284,16 @@ class Sampler:
         if ids.size == 1:
             return int(ids[0])
         return int(ids[(logits + self.noise(position, row.size, ids)).argmax()])
+
+    def leading(self, row: Row, position: int, path: Sequence[int], count: int) -> list[int]:
+        """At most ``count`` tokens for ``position``, best first: the first is the one ``choose`` takes.
+
+        The largest logits, with their noise above temperature 0, so they are what the target chooses if its logits are
+        a little different. Tokens that the settings rule out are none of them.
+        """
+        row = self._processors.apply(row, path)
+        if self.greedy:
+            return [int(token) for token in largest(row, count) if np.isfinite(row[token])]
+        logits, ids = warp(row, self.sampling)
+        best = largest(logits + self.noise(position, row.size, ids), count)
+        return [int(token) for token in (best if ids is None else ids[best])]

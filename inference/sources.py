@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from inference.draft_length import LARGEST_TREE
 from inference.drafters.hybrid import Option
 from inference.drafters.sketch import depth
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from inference.drafters.base import Draft
     from inference.drafters.ngram import NgramDrafter
     from inference.engine import Outcome
-
-LARGEST_TREE = 63
-"""Nodes of a tree: with the root, 64 rows a pass."""
 
 
 class Source(Protocol):
@@ -53,15 +51,17 @@ class Model:
 
     def fixed(self, ids: Sequence[int], k: int) -> Option:
         """Exactly K."""
-        return self._option(ids, k, is_try=False)
+        return self._option(ids, k, is_try=False, is_fixed=True)
 
     def record(self, outcome: Outcome) -> None:
         """What the target made of its draft."""
         self.length.record(outcome)
 
-    def _option(self, ids: Sequence[int], k: int, *, is_try: bool) -> Option:
+    def _option(self, ids: Sequence[int], k: int, *, is_try: bool, is_fixed: bool = False) -> Option:
         at = len(ids) - 1
-        return Option(self._name, k, self.length.acceptance.expected(k), self.length.cost(at, k), None, is_try)
+        siblings = 0 if is_fixed else self.length.siblings(at, k)
+        tokens, ms = self.length.acceptance.expected(k, siblings), self.length.cost(at, k, siblings)
+        return Option(self._name, k, tokens, ms, None, is_try, siblings)
 
 
 class LookUp:

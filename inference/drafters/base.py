@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,15 @@ class Draft:
         """A draft without branches."""
         drawn = tuple(probabilities) if probabilities else None
         return cls(tuple(tokens), tuple(range(-1, len(tokens) - 1)), drawn)
+
+
+@runtime_checkable
+class Branching(Protocol):
+    """A drafter whose drafts may have siblings."""
+
+    def propose_tree(self, ids: Sequence[int], k: int, siblings: int, sampler: Sampler) -> Draft:
+        """A chain of ``k`` tokens with so many ``siblings`` beside each, under the coupled rule."""
+        ...
 
 
 class Drafter(Protocol):

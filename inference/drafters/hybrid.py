@@ -19,7 +19,7 @@ class Option:
     """What one drafter would do in this round: drafts ``k`` deep that promise ``tokens`` in ``ms``, none for K = 0.
 
     ``draft`` is what it would propose, None when that is still to be made. A try costs more than it promises and is
-    made to learn whether that is still so.
+    made to learn whether that is still so. ``siblings`` stand beside each token of what is still to be made.
     """
 
     drafter: str
@@ -28,6 +28,7 @@ class Option:
     ms: float
     draft: Draft | None = None
     is_try: bool = False
+    siblings: int = 0
 
     @property
     def speed(self) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inference.drafters.base import Draft
+from inference.drafters.comb import Comb
 from inference.engine import as_row
 from inference.rows import tree_rows
 
@@ -34,14 +35,24 @@ class TwinDrafter:
 
     def propose(self, ids: Sequence[int], k: int, sampler: Sampler) -> Draft:
         """A chain of ``k`` tokens, each chosen as the target would choose it."""
+        return self.propose_tree(ids, k, 0, sampler)
+
+    def propose_tree(self, ids: Sequence[int], k: int, siblings: int, sampler: Sampler) -> Draft:
+        """The chain, with the ``siblings`` next best tokens beside each of its own, under the coupled rule only."""
+        comb = Comb()
         tokens: list[int] = []
         distributions: list[Row] = []
         token = ids[-1]
         for depth in range(k):
             rows = tree_rows([token], None, self._cache.length + depth, self._cache.slots, device=self._device)
             logits = self._forward(rows, self._cache)
-            token, probabilities = sampler.propose(as_row(logits[0]), len(ids) + depth, tokens)
+            row, position = as_row(logits[0]), len(ids) + depth
+            if siblings:
+                token = comb.add(sampler.leading(row, position, tokens, siblings + 1))
+                tokens.append(token)
+                continue
+            token, probabilities = sampler.propose(row, position, tokens)
             tokens.append(token)
             if probabilities is not None:
                 distributions.append(probabilities)
-        return Draft.chain(tokens, distributions)
+        return comb.draft() if siblings else Draft.chain(tokens, distributions)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
+from inference.drafters.comb import levels
 from inference.drafters.ngram import NgramDrafter
 from inference.drafters.none import NoDrafter
 from inference.drafters.twin import TwinDrafter
@@ -79,7 +80,7 @@ REPEATING = [5, 17, 3, 42, 5, 17, 3, 9, 5, 17, 8, 42, 5, 17]
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("mode", ["trees", "chains", "exact"])
-@pytest.mark.parametrize("name", ["ngram", "hybrid", "auto"])
+@pytest.mark.parametrize("name", ["twin", "ngram", "hybrid", "auto"])
 def test_what_chooses_its_drafts_writes_plain_text(forwards: Any, name: str, mode: str, sampling: str) -> None:
     """Look-ups that branch and drafters that choose a source each round, K automatic."""
     target, near = forwards
@@ -92,6 +93,26 @@ def test_what_chooses_its_drafts_writes_plain_text(forwards: Any, name: str, mod
         parts = (NgramDrafter(frozenset({9})), TwinDrafter(near, engine.cache, CPU))
         drafting = automatic(*parts, preset=name, trees=mode == "trees")
         assert write(engine, prompt, drafting, drafting, **options) == plain
+
+
+def test_a_twins_siblings_are_accepted_where_its_own_token_is_wrong(forwards: Any) -> None:
+    target, near = forwards
+    for sampling in ("greedy", "everything"):
+        plain = write(engine_for(target), PROMPT, NoDrafter(), FixedK(0), SAMPLINGS[sampling], 120)
+        engine = engine_for(target)
+        drafting = automatic(TwinDrafter(near, engine.cache, CPU), trees=True)
+        for _ in engine.prefill(PROMPT, lambda: False):
+            pass
+        sampler = Sampler(SAMPLINGS[sampling], 7, PROMPT)
+        outcomes = list(engine.decode(PROMPT, sampler, drafting, drafting, lambda _: None, 120))
+        assert [token for outcome in outcomes for token in outcome.tokens] == plain
+        rows = [(levels(outcome.draft), outcome) for outcome in outcomes if outcome.drafted]
+        saved = sum(
+            any(len(level) > 1 and token in level[1:] for level, token in zip(found, outcome.tokens, strict=False))
+            for found, outcome in rows
+        )
+        assert saved > 0
+        assert all(outcome.drafted <= 63 for outcome in outcomes)
 
 
 def test_trees_branch_are_accepted_off_the_main_branch_and_never_in_chains_mode() -> None:

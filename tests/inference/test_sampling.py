@@ -175,3 +175,23 @@ def test_the_nucleus_is_that_of_a_full_sort(size: int, spread: float, kind: str,
     # Sums of another order may round the border to the neighbour.
     assert share[found.size - 1] >= top_p - 1e-6
     assert found.size == 1 or share[found.size - 2] < top_p + 1e-6
+
+
+@given(
+    st.integers(1, 60), st.integers(1, 5), st.integers(0, 99),
+    st.sampled_from([
+        Sampling(temperature=0), Sampling(temperature=0.8, top_p=1.0), Sampling(temperature=0.8, top_p=0.7),
+        Sampling(temperature=1.2, top_k=3, repetition_penalty=1.3),
+    ]),
+)  # fmt: skip
+def test_the_first_of_the_leading_tokens_is_the_chosen_one_and_no_two_are_the_same(
+    size: int, count: int, position: int, sampling: Sampling
+) -> None:
+    row = np.random.default_rng(position).standard_normal(size).astype(np.float32)
+    found = Sampler(sampling, 7, [1, 2]).leading(row, position, [3], count)
+    assert found[0] == Sampler(sampling, 7, [1, 2]).choose(row, position, [3])
+    assert len(set(found)) == len(found) <= min(count, size)
+    without = row.copy()
+    without[found[0]] = -np.inf
+    if len(found) > 1 and sampling.top_p == 1 and not sampling.top_k:  # the next best is chosen where the best is not
+        assert found[1] == Sampler(sampling, 7, [1, 2]).choose(without, position, [3])
