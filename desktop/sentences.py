@@ -161,6 +161,7 @@ _MARKED = {
         "This model knows no system role; the system prompt is put before the first question",
     ),
     "compare.describing": QT_TRANSLATE_NOOP("sentences", "Noting model and machine for the record"),
+    "compare.recipe": QT_TRANSLATE_NOOP("sentences", "Getting the self-draft copy {recipe}"),
     "compare.warming": QT_TRANSLATE_NOOP("sentences", "Warming up: {setting}"),
     "compare.looking": QT_TRANSLATE_NOOP("sentences", "Looking into the first difference: {setting}"),
     "compare.settings": QT_TRANSLATE_NOOP("sentences", "A comparison has {fewest} to {most} settings."),
@@ -180,6 +181,10 @@ _MARKED = {
         "sentences",
         "This round can no longer be laid open: its reply was not written by the model as it is loaded now. "
         "Ask again to see its rounds.",
+    ),
+    "explain.running": QT_TRANSLATE_NOOP(
+        "sentences",
+        "This model keeps a running state, which cannot be set back to an earlier round.",
     ),
     "explain.greedy_hit": QT_TRANSLATE_NOOP(
         "sentences",

@@ -107,6 +107,8 @@ def token_text(tokenizer: Any, token: int) -> str:
 def _stand(ready: Ready, trail: Trail, index: int) -> Iterator[None]:
     """The cache as it was before round ``index``; afterwards as it was found, where it held the reply already."""
     engine, cache = ready.engine, ready.engine.cache
+    if engine.width.largest == 1:
+        raise Problem("explain.running")
     before = (*trail.prompt, *trail.written(index))
     if engine.ids[: len(before) - 1] != before[:-1]:
         for _ in engine.prefill(trail.prompt, lambda: False):

@@ -210,6 +210,7 @@ ENGLISH: dict[str, str] = {
     "bench.other_identity": "{contender} ran as {before} then and runs as {now} now, so equal text is not promised",
     # comparing, and one round step by step
     "compare.describing": "Noting model and machine for the record",
+    "compare.recipe": "Getting the self-draft copy {recipe}",
     "compare.warming": "Warming up: {setting}",
     "compare.looking": "Looking into the first difference: {setting}",
     "compare.settings": "A comparison has {fewest} to {most} settings.",
@@ -218,6 +219,7 @@ ENGLISH: dict[str, str] = {
     "compare.foreign": "This file is no record of a comparison ({detail}); choose a JSON file that Compare saved.",
     "explain.gone": "This round can no longer be laid open: its reply was not written by the model as it is "
     "loaded now. Ask again to see its rounds.",
+    "explain.running": "This model keeps a running state, which cannot be set back to an earlier round.",
     "explain.greedy_hit": "The target's best token is “{token}” ({percent:.1f} %), and the draft carries it: accepted.",
     "explain.greedy_miss": "The target's best token is “{token}” ({percent:.1f} %); the draft said "
     "“{drafted}”: corrected.",

@@ -50,6 +50,13 @@ class FakeComparing:
         if name not in self.script.loaded.drafters:
             raise Problem("error.drafter_unavailable", drafter=name, model="SmolLM2 135M", reason="drafter.not_made")
 
+    def use_recipe(self, recipe: str | None, cancel: threading.Event) -> Iterator[object]:
+        self.heard.append(f"recipe {recipe}")
+        yield from ()
+
+    def drop_recipes(self) -> None:
+        self.heard.append("drop")
+
     def sides(self, mine: int, theirs: int, position: int) -> tuple[Side, Side, float]:
         if self.script.sides is None:
             raise Problem("explain.gone")

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QFormLayout, QFrame, QHBoxLayout, QLabe
 from desktop.icons import icon
 from desktop.speculation.compare_words import drafter_label, setting_label
 from inference.bench.comparison import ModeName, Setting
-from inference.settings import LARGEST_K, RULES
+from inference.settings import LARGEST_K, RECIPES, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from desktop.palette import Palette
 
 OFF = ""
+WITH_TWIN = ("twin", "hybrid", "auto")
+"""Drafters for which the twin's recipe matters."""
 
 
 class Card(QFrame):
@@ -50,6 +52,9 @@ class Card(QFrame):
         self.rule = _box(self.tr("Rule"), [(rules[name], name) for name in RULES], self)
         words = {"exact": self.tr("exact"), "fast": self.tr("fast")}
         self.mode = _box(self.tr("Mode"), [(words[name], name) for name in modes], self)
+        recipes = [(self.tr("as loaded"), None), *((name, name) for name in RECIPES if name != "auto")]
+        self.recipe = _box(self.tr("Recipe"), recipes, self)
+        self.recipe.setToolTip(self.tr("How the self-draft copy is made; one that is not there is made first"))
         head = QHBoxLayout()
         head.addWidget(self.title, 1)
         head.addWidget(self.remove)
@@ -61,6 +66,7 @@ class Card(QFrame):
             (self.tr("K"), self.length),
             (self.tr("Rule"), self.rule),
             (self.tr("Mode"), self.mode),
+            (self.tr("Recipe"), self.recipe),
         ):
             form.addRow(label, box)
             box.activated.connect(self._on_changed)
@@ -68,7 +74,6 @@ class Card(QFrame):
         whole.setContentsMargins(12, 8, 8, 12)
         whole.addLayout(head)
         whole.addLayout(form)
-        self._recipe = setting.recipe
         self.apply_palette(palette)
         self.show_setting(setting)
 
@@ -84,13 +89,13 @@ class Card(QFrame):
             drafter=self.drafter.currentData(),
             k=self.length.currentData(),
             rule=self.rule.currentData(),
-            recipe=self._recipe,
+            recipe=self.recipe.currentData() if self.recipe.isEnabled() else None,
         )
 
     @property
     def parts(self) -> tuple[QWidget, ...]:
         """What can be used on the card, in order."""
-        return self.drafter, self.length, self.rule, self.mode, self.remove
+        return self.drafter, self.length, self.rule, self.mode, self.recipe, self.remove
 
     def show_setting(self, setting: Setting) -> None:
         """Set the card; what is not offered stays as it is."""
@@ -99,6 +104,7 @@ class Card(QFrame):
             (self.length, setting.k),
             (self.rule, setting.rule),
             (self.mode, setting.mode),
+            (self.recipe, setting.recipe),
         ):
             with QSignalBlocker(box):
                 at = next((row for row in range(box.count()) if box.itemData(row) == value), -1)
@@ -115,6 +121,7 @@ class Card(QFrame):
         self.changed.emit()
 
     def _show_title(self) -> None:
+        self.recipe.setEnabled(self.drafter.currentData() in WITH_TWIN)
         setting = self.setting
         self.title.setText(setting_label(setting))
         self.length.setEnabled(setting.on)

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from inference.events import Event, Loaded
 
 
+WITH_TWIN = ("twin", "hybrid", "auto")
+"""Drafters for which the twin's recipe matters."""
+
+
 class Writer(Protocol):
     """What is needed of a session."""
 
@@ -51,6 +55,12 @@ class Writer(Protocol):
 
     def require_drafter(self, name: str) -> None:
         """Raises Problem when this drafter cannot be had."""
+
+    def use_recipe(self, recipe: str | None, cancel: threading.Event) -> Iterable[object]:
+        """Let the twin of this recipe draft, the loaded one for None; an event at each step. Raises Problem."""
+
+    def drop_recipes(self) -> None:
+        """Let the loaded twin draft again."""
 
     def reply(self, request: Request, control: Control) -> Iterable[Event]:
         """One reply."""
@@ -76,6 +86,7 @@ def compare(session: Writer, plan: Plan, cancel: threading.Event) -> Iterator[Co
     except Problem as problem:
         failure = problem.notice
     finally:
+        session.drop_recipes()
         if before is not None and session.mode not in (None, before):
             session.switch(before)
         session.forget()
@@ -92,6 +103,7 @@ class _Work:
         self._plan = plan
         self._cancel = cancel
         self._before = before
+        self._has_recipes = False
         self._turn = 0
         self._number = 0
         self.machine: dict[str, Any] = {}
@@ -104,11 +116,17 @@ class _Work:
             raise Problem("error.no_model")
         for setting in plan.settings:
             self._go_over(setting)  # what cannot be had is refused before anything runs
+        self._has_recipes = any(setting.on and setting.recipe is not None for setting in plan.settings)
         yield ComparePhase(Notice("compare.describing"))
         self.machine = self._session.describe(self._cancel)
         for setting in plan.settings:
             if self._cancel.is_set():
                 return
+            if setting.on and setting.recipe is not None:
+                notice = ComparePhase(Notice("compare.recipe", {"recipe": setting.recipe}))
+                yield notice
+                for _ in self._session.use_recipe(setting.recipe, self._cancel):
+                    yield notice
             yield ComparePhase(Notice("compare.warming", {"setting": setting.name}))
             self._warm_up(setting)
         for repeat in range(plan.repeats):
@@ -130,6 +148,9 @@ class _Work:
             raise
         if setting.on:
             session.require_drafter(setting.drafter)
+            if self._has_recipes and setting.drafter in WITH_TWIN:
+                for _ in session.use_recipe(setting.recipe, self._cancel):
+                    pass  # it is here already, or was asked for before the warm-up
             if setting.k is not None and setting.k > loaded.largest_k:
                 raise Problem("error.k_too_large", k=setting.k, largest=loaded.largest_k)
         return loaded

@@ -123,15 +123,15 @@
     </message>
     <message>
         <source>as loaded</source>
-        <translation type="unfinished"></translation>
+        <translation>la cargada</translation>
     </message>
     <message>
         <source>Recipe</source>
-        <translation type="unfinished"></translation>
+        <translation>Receta</translation>
     </message>
     <message>
         <source>How the self-draft copy is made; one that is not there is made first</source>
-        <translation type="unfinished"></translation>
+        <translation>Cómo se hace la copia de autoborrador; la que falte se hace antes</translation>
     </message>
     <message>
         <source>K</source>
@@ -451,6 +451,10 @@
         <translation>Mensaje</translation>
     </message>
     <message>
+        <source>Attach text, code, PDF or Word files of at most 20 MB (Ctrl+O)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A file is still being read.</source>
         <translation>Todavía se está leyendo un archivo.</translation>
     </message>
@@ -461,10 +465,6 @@
     <message>
         <source>Cancel</source>
         <translation>Cancelar</translation>
-    </message>
-    <message>
-        <source>Attach files (Ctrl+O)</source>
-        <translation>Adjuntar archivos (Ctrl+O)</translation>
     </message>
     <message>
         <source>Chat settings (Ctrl+.)</source>
@@ -1336,6 +1336,14 @@
     <message>
         <source>Close the rounds (Ctrl+J)</source>
         <translation>Cerrar las rondas (Ctrl+J)</translation>
+    </message>
+    <message>
+        <source>Drafts from other chats</source>
+        <translation>Borradores de otras charlas</translation>
+    </message>
+    <message>
+        <source>Repeats are found in the chats before this one too, as long as the program runs. Drafts change no word of an answer; nothing of this is stored.</source>
+        <translation>Las repeticiones se buscan también en las charlas anteriores, mientras el programa está abierto. Los borradores no cambian ni una palabra de la respuesta; nada de esto se guarda.</translation>
     </message>
     <message>
         <source>Colour the text</source>
@@ -3175,7 +3183,7 @@
     </message>
     <message>
         <source>Getting the self-draft copy {recipe}</source>
-        <translation type="unfinished"></translation>
+        <translation>Preparando la copia de autoborrador {recipe}</translation>
     </message>
     <message>
         <source>Warming up: {setting}</source>
@@ -3207,7 +3215,7 @@
     </message>
     <message>
         <source>This model keeps a running state, which cannot be set back to an earlier round.</source>
-        <translation type="unfinished"></translation>
+        <translation>Este modelo lleva un estado continuo, que no se puede devolver a una ronda anterior.</translation>
     </message>
     <message>
         <source>The target&apos;s best token is “{token}” ({percent:.1f} %), and the draft carries it: accepted.</source>

@@ -50,7 +50,7 @@ class Writing(FakeSession):
 
 
 def play(session: FakeSession, cancel: threading.Event | None = None, **plan: Any) -> list[CompareEvent]:
-    asked = Plan((OFF, ON), PROMPTS, **{"repeats": 2, "max_new_tokens": 40, **plan})
+    asked = Plan(**{"settings": (OFF, ON), "prompts": PROMPTS, "repeats": 2, "max_new_tokens": 40, **plan})
     return list(session.compare(asked, cancel or threading.Event()))
 
 
@@ -80,9 +80,21 @@ def test_every_run_begins_with_an_empty_cache_in_its_mode() -> None:
         "fast", "forget", "off", "exact", "forget", "on",
         "fast", "forget", "off", "off", "exact", "exact", "forget", "on", "on", "exact",
         "exact", "forget", "on", "exact", "fast", "forget", "off", "exact",
-        "forget",
+        "drop", "forget",
     ]  # fmt: skip
     assert session.mode == "exact", "as before"
+
+
+def test_recipes_take_turns_and_the_loaded_one_comes_back() -> None:
+    session = Writing()
+    settings = (OFF, Setting("fast", on=True, k=2, recipe="nf3"), Setting("fast", on=True, k=2))
+    events = play(session, settings=settings, prompts=PROMPTS[1:], repeats=1)
+    assert ended(events).failure is None
+    recipes = [one for one in session.heard if one.startswith("recipe") or one in ("on", "drop")]
+    assert recipes[-5:] == ["recipe nf3", "on", "recipe None", "on", "drop"]
+    assert settings[1].name == "twin nf3 K 2 fast"
+    phases = [one.notice for one in events if isinstance(one, ComparePhase)]
+    assert Notice("compare.recipe", {"recipe": "nf3"}) in phases
 
 
 def test_a_prompt_has_one_seed_whoever_writes_it_and_a_later_turn_goes_on_with_the_chat() -> None:
