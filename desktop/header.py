@@ -129,6 +129,10 @@ class Header(QFrame):
         if name != self._speculation.drafter:
             self._set(replace(self._speculation, drafter=name))
 
+    def look_in_other_chats(self, does: bool) -> None:
+        """Whether drafts may come from other chats, from the next round on."""
+        self._set(replace(self._speculation, other_chats=does))
+
     def show_round(self, last: Round | None) -> None:
         """Draft length and speed-up of the round just written."""
         if last is None or not last.k or last.plain_tokens_per_second <= 0:

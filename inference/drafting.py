@@ -171,7 +171,7 @@ class Drafting:
         if offer is None:
             return None
         if isinstance(offer.drafter, NgramDrafter):
-            return LookUp(offer.drafter, self._learned.times, self._trees)
+            return LookUp(offer.drafter, self._learned.times, self._trees, self._control.speculation.other_chats)
         if name not in self._lengths:
             acceptance = self._learned.acceptance.get(name, Acceptance()).carried()
             branches = self._trees and self._coupled and isinstance(offer.drafter, Branching)

@@ -90,7 +90,8 @@ class Speculation:
     """Whether, by whom and how far drafts go. ``k`` None is automatic; a number drafts exactly that many (0 = plain).
 
     ``drafter`` None is the one the model was loaded with. ``rule`` coupled promises the text of plain decoding;
-    textbook its distribution (design D3). The rule of a reply is that of its beginning; all else counts from the next
+    textbook its distribution (design D3). ``other_chats`` lets the n-gram drafter find drafts in the chats before this
+    one, as long as the program runs. The rule of a reply is that of its beginning; all else counts from the next
     round on.
     """
 
@@ -98,6 +99,7 @@ class Speculation:
     k: int | None = None
     rule: str = "coupled"
     drafter: str | None = None
+    other_chats: bool = False
 
     def __post_init__(self) -> None:
         if self.drafter is not None:

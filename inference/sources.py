@@ -65,10 +65,14 @@ class Model:
 
 
 class LookUp:
-    """A drafter that finds its tokens: a tree of them where ``trees`` are allowed, else a chain."""
+    """A drafter that finds its tokens: a tree of them where ``trees`` are allowed, else a chain.
 
-    def __init__(self, drafter: NgramDrafter, times: RoundTimes, trees: bool) -> None:
+    ``others`` lets it find them in other chats too.
+    """
+
+    def __init__(self, drafter: NgramDrafter, times: RoundTimes, trees: bool, others: bool) -> None:
         self._drafter = drafter
+        self._others = others
         self._times = times
         self._trees = trees
 
@@ -76,7 +80,9 @@ class LookUp:
         """As many of the likeliest nodes as pay, in the measured times of passes of so many rows."""
         verify = self._times.verify_all(len(ids) - 1)
         nodes = min(LARGEST_TREE, len(verify) - 1) if self._trees and largest else largest
-        sketch = self._drafter.sketch(ids, depth=largest, nodes=nodes, is_chain=not self._trees)
+        sketch = self._drafter.sketch(
+            ids, depth=largest, nodes=nodes, is_chain=not self._trees, with_others=self._others
+        )
         expected = sketch.expected()
         best = max(range(len(expected)), key=lambda count: expected[count] / verify[min(count, len(verify) - 1)])
         draft = sketch.draft(best)
@@ -84,7 +90,7 @@ class LookUp:
 
     def fixed(self, ids: Sequence[int], k: int) -> Option:
         """A chain of K, or as much of it as was found."""
-        sketch = self._drafter.sketch(ids, depth=k, nodes=k, is_chain=True, least=0.0)
+        sketch = self._drafter.sketch(ids, depth=k, nodes=k, is_chain=True, least=0.0, with_others=self._others)
         return self._option(sketch.draft(k), sketch.expected()[-1], len(ids) - 1)
 
     def record(self, outcome: Outcome) -> None:

@@ -43,6 +43,9 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     """How to write; shared by chat, demo and bench."""
     defaults = Sampling()
     parser.add_argument("--k", default="auto", help="draft length: auto, or a number (0 is plain decoding)")
+    parser.add_argument(
+        "--other-chats", action="store_true", help="repeats may be found in the chats before this one too"
+    )
     parser.add_argument("--rule", default="coupled", help=f"one of {', '.join(RULES)}")
     parser.add_argument("--temperature", type=float, default=defaults.temperature, help="0 is greedy")
     parser.add_argument("--top-k", type=int, default=defaults.top_k)
@@ -114,14 +117,14 @@ def _bias(given: str) -> tuple[str, float]:
 
 
 def speculation(options: argparse.Namespace) -> Speculation:
-    """Draft length and rule. Raises Problem for a bad value."""
+    """Draft length, rule and sources. Raises Problem for a bad value."""
     if options.k == "auto":
-        return Speculation(rule=options.rule)
+        return Speculation(rule=options.rule, other_chats=options.other_chats)
     try:
         k = int(options.k)
     except ValueError:
         raise Problem("error.setting", field="k", value=repr(options.k), allowed="auto or a whole number") from None
-    return Speculation(k=k, rule=options.rule)
+    return Speculation(k=k, rule=options.rule, other_chats=options.other_chats)
 
 
 def load(

@@ -69,6 +69,13 @@ class Panel(QFrame):
         self.status = QLabel(self)
         self.status.setWordWrap(True)
         self.drafter = DrafterBox(self)
+        self.others = Switch(self.tr("Drafts from other chats"), palette, self)
+        self.others.setToolTip(
+            self.tr(
+                "Repeats are found in the chats before this one too, as long as the program runs. "
+                "Drafts change no word of an answer; nothing of this is stored."
+            )
+        )
         self.colour = Switch(self.tr("Colour the text"), palette, self)
         self.colour.toggled.connect(self.colour_wanted)
         self.legend = Legend(palette, self)
@@ -84,6 +91,7 @@ class Panel(QFrame):
         column.addWidget(self._scroll, 1)
         column.addWidget(self.about)
         column.addLayout(self._drafter_row())
+        column.addWidget(self.others, 0, Qt.AlignmentFlag.AlignLeft)
         column.addLayout(self._grid())
         column.addWidget(self.status)
         column.addWidget(self.colour, 0, Qt.AlignmentFlag.AlignLeft)
@@ -111,7 +119,7 @@ class Panel(QFrame):
     def apply_palette(self, palette: Palette) -> None:
         """Other colours."""
         self.close_button.setIcon(icon("x", palette.muted))
-        for part in (self.strip, self.colour, self.legend):
+        for part in (self.strip, self.others, self.colour, self.legend):
             part.apply_palette(palette)
 
     def show_reply(self, reply: Reply | None) -> None:

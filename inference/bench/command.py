@@ -109,7 +109,8 @@ def plan(options: argparse.Namespace) -> tuple[list[str], list[Speculation]]:
     texts = [text.strip() for text in options.k.split(",")]
     if options.twin and not any(text.isdecimal() and text != "0" for text in texts):
         texts.append(str(TWIN_K))
-    lengths = [terminal.speculation(argparse.Namespace(k=text, rule=options.rule)) for text in dict.fromkeys(texts)]
+    common = {"rule": options.rule, "other_chats": options.other_chats}
+    lengths = [terminal.speculation(argparse.Namespace(k=text, **common)) for text in dict.fromkeys(texts)]
     how = terminal.sampling(options)
     if options.peers and how.temperature > 0:
         raise Problem("error.setting", field="temperature", value=how.temperature, allowed="0 with --peers")

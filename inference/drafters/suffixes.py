@@ -78,6 +78,16 @@ class Suffixes:
                 state = link[state]
         self._last = new
 
+    def advanced(self, match: Match, token: int) -> Match:
+        """The longest end of ``match`` and ``token``, in whatever text, that stands in this one."""
+        state, length = match.state, match.length
+        target = self._follow(state, token)
+        while target == NOTHING and state != ROOT:
+            state = self._link[state]
+            length = self._length[state]
+            target = self._follow(state, token)
+        return Match(ROOT, 0) if target == NOTHING else Match(target, length + 1)
+
     def continuations(
         self, match: Match, limit: int, refused: Collection[int] = ()
     ) -> Iterator[tuple[int, Match, int]]:

@@ -164,6 +164,14 @@ def test_the_panel_says_which_drafts_the_mode_allows(stage: MakeStage, mode: str
     assert one.window.panel.figures["shape"].text() == words
 
 
+def test_other_chats_are_looked_in_only_when_asked_for(stage: MakeStage) -> None:
+    one = stage().ready()
+    assert not one.window.header.speculation.other_chats
+    one.window.panel.others.click()
+    assert one.window.header.speculation.other_chats
+    assert "nothing of this is stored" in one.window.panel.others.toolTip()
+
+
 def test_a_drafter_that_comes_later_can_be_chosen(stage: MakeStage) -> None:
     loaded = replace(LOADED, drafters=("none",), refused={"twin": Notice("drafter.not_made")})
     one = stage(Script(loaded=loaded)).ready()

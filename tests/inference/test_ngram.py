@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -113,6 +114,28 @@ def test_another_chat_knows_nothing_of_this_one() -> None:
 
 def depth_of(found: Sketch) -> int:
     return depth(found.parents)
+
+
+def test_other_chats_are_a_second_source_only_where_it_is_on() -> None:
+    first, second = [1, 2, 3, 4, 5, 6], [9, 9, 2, 3]
+
+    def found(*with_others: bool) -> tuple[int, ...]:
+        drafter = NgramDrafter(ENDS)
+        options: dict[str, Any] = {"depth": 3, "nodes": 3, "is_chain": True}
+        drafter.sketch(first, **options, with_others=with_others[0])
+        return drafter.sketch(second, **options, with_others=with_others[1]).tokens
+
+    assert found(True, True) == (4, 5, 6)
+    assert found(False, True) == found(True, False) == found(False, False) == ()
+
+
+def test_what_stands_in_this_chat_goes_before_as_long_a_match_in_another() -> None:
+    drafter = NgramDrafter(ENDS)
+    options: dict[str, Any] = {"depth": 1, "nodes": 9, "is_chain": False, "with_others": True}
+    drafter.sketch([1, 2, 3], **options)
+    drafter.sketch([8, 1, 2, 99, 5], **options)
+    assert drafter.sketch([7, 1, 2, 4, 6, 1, 2], **options).tokens == (4, 3), "and no end of a turn from there"
+    assert drafter.sketch([7, 8, 1, 2], **options).tokens == (4, 3), "the latest chat first"
 
 
 @pytest.mark.parametrize("sampling", [GREEDY, WARM], ids=["greedy", "warm"])

@@ -84,6 +84,17 @@ def test_a_continuation_leads_on_as_if_it_had_been_written(text: list[int], step
         assert full == {text[end] for end in places if end < len(text)}
 
 
+@settings(deadline=None, max_examples=200)
+@given(TEXTS, TEXTS)
+def test_another_text_is_followed_by_its_longest_end_that_stands_in_this_one(text: list[int], other: list[int]) -> None:
+    found, match = built(text), Match(0, 0)
+    for size, token in enumerate(other, 1):
+        match = found.advanced(match, token)
+        ends = [other[size - length : size] for length in range(size, 0, -1)]
+        places = [end for end in ends if any(text[at : at + len(end)] == end for at in range(len(text)))]
+        assert match.length == (len(places[0]) if places else 0)
+
+
 def test_of_equal_matches_the_latest_comes_first_and_refused_tokens_do_not_count() -> None:
     found = built([1, 2, 3, 1, 2, 4, 1, 2])
     assert [token for token, _, _ in found.continuations(found.match, 9)] == [4, 3]
