@@ -29,6 +29,10 @@ _MARKED = {
     ),
     "twin.measuring": QT_TRANSLATE_NOOP("sentences", "Measuring the low-bit copy"),
     "load.measuring": QT_TRANSLATE_NOOP("sentences", "Measuring this machine"),
+    "load.graphs": QT_TRANSLATE_NOOP("sentences", "Preparing the card: {done} of {total} kinds of passes"),
+    "load.no_graphs": QT_TRANSLATE_NOOP(
+        "sentences", "This card runs without graphs and low-bit kernels, so steps are slower: {reason}"
+    ),
     "load.exact": QT_TRANSLATE_NOOP("sentences", "Testing that several rows give the same bits as one"),
     "load.ready": QT_TRANSLATE_NOOP("sentences", "{model} is ready on {device}"),
     "starter.waiting": QT_TRANSLATE_NOOP(

@@ -1,4 +1,4 @@
-"""One NVIDIA card: which, how much room it has, and a target and twin made of graphs on it (designs D6, D9).
+"""A target and its twin as graphs on one NVIDIA card (designs D6, D9).
 
 Where the kernels do not work the decoder runs as it is, and the reason is told. Knows nothing of files or replies.
 """
@@ -10,8 +10,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import torch
-
-from inference.events import Notice, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,34 +26,9 @@ STEPS = 8
 """Drafted tokens of a measurement."""
 
 
-def device_of(wanted: str) -> torch.device:
-    """The device for auto, cpu, cuda or cuda:N, tried with a real operation; auto takes the CPU where no card works.
-
-    A card can be there and too old for this build. Problem where a card was asked for and cannot be used.
-    """
-    if wanted == "cpu" or (wanted == "auto" and not torch.cuda.is_available()):
-        return torch.device("cpu")
-    if not torch.cuda.is_available():
-        raise Problem("error.device", device=wanted, detail="this build of PyTorch sees no NVIDIA card")
-    count = torch.cuda.device_count()
-    index = int(wanted.partition(":")[2] or 0)
-    if index >= count:
-        raise Problem("error.device", device=wanted, detail=f"{count} of them are here, counted from 0")
-    device = torch.device("cuda", index)
-    try:
-        torch.cuda.set_device(device)
-        torch.ones(8, device=device).sum().item()
-    except RuntimeError as error:
-        if wanted != "auto":
-            raise Problem("error.device", device=wanted, detail=str(error).split("\n")[0]) from None
-        return torch.device("cpu")
-    return device
-
-
-def free_bytes(device: torch.device) -> int:
-    """What the card has free, with what this process holds and does not use."""
-    torch.cuda.empty_cache()
-    return torch.cuda.mem_get_info(device)[0]
+def takes_graphs(device: torch.device) -> bool:
+    """Whether this is a card that steps are captured on."""
+    return device.type == "cuda"
 
 
 class Card:
@@ -83,7 +56,11 @@ class Card:
         from inference.fused import FusedStep
         from inference.graphs import GraphForward
 
-        return GraphForward(Decoder(twin), FusedStep(twin, self._cache.slots), self._device, self._capture)
+        for _ in self.tune(twin):
+            pass
+        forward = GraphForward(Decoder(twin), FusedStep(twin, self._cache.slots), self._device, self._capture)
+        forward.drafter_of = lambda: self.drafter(forward)
+        return forward
 
     def drafter(self, forward: GraphForward) -> tuple[GraphTwin, float]:
         """The drafter of a twin's forward, and the milliseconds that a drafted token costs."""
@@ -127,8 +104,3 @@ class Card:
             twin.chain[:1].tolist()
             spent.append((time.perf_counter() - begun) * 1e3)
         return max(1e-3, (min(spent[0::2]) - min(spent[1::2])) / (STEPS - 1))
-
-
-def no_graphs(reason: str) -> Notice:
-    """To be told where the kernels do not work: what is done instead, and at what price."""
-    return Notice("card.no_kernels", {"reason": reason})

@@ -168,10 +168,10 @@ class GraphTwin(TwinDrafter):
         """Start a draft without waiting for it: ``chain`` will hold the root and so many tokens behind it."""
         self._choice.set(sampler)
         first = self._cache.length
+        step = self._step(bucket(first + k + 1, self._cache.slots))  # capturing it uses the rows
         self._rows.write(tree_rows([ids[-1]], None, first, self._cache.slots), len(ids))
         self._place.zero_()
         self.chain[:1].copy_(self._rows.tokens)
-        step = self._step(bucket(first + k + 1, self._cache.slots))
         certain = 1.0
         events: list[torch.cuda.Event] = []
         for depth in range(k):

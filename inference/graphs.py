@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from inference.decoder import Features
+    from inference.drafters.base import Drafter
     from inference.kv_cache import KVCache
     from inference.model import Forward
     from inference.rows import Rows
@@ -130,6 +131,8 @@ class GraphForward:
         self._caches: dict[int, KVCache] = {}
         self.pass_bytes = 0
         self._watching = False
+        self.drafter_of: Callable[[], tuple[Drafter, float]] | None = None
+        """Of a low-bit copy: its drafter on the card, and the milliseconds of a drafted token."""
 
     def watch(self, layers: Sequence[int] | None) -> None:
         """Keep the hidden states of each pass for heads: every pass then goes the way that prompts go."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import psutil
 import torch
 
-from inference.card import Card
+from inference.card import Card, takes_graphs
 from inference.decoder import JOINED, Decoder, pack, refusal
 from inference.drafters.ngram import NgramDrafter
 from inference.drafters.offered import Offer, Offered
@@ -149,7 +149,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     # On a card few rows go through graphs; their rows are made on the host.
     card: Card | None = None
     rows_device = device
-    if device.type == "cuda" and is_fast:
+    if is_fast and takes_graphs(device):
         try:
             card = Card(model.model, forward, cache, device)
         except ValueError as reason:
@@ -210,13 +210,20 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         width=width.plain,
         largest_k=width.largest - 1,
         identity=in_force.identity,
-        memory_bytes=torch.cuda.memory_reserved(device) if device.type == "cuda" else psutil.Process().memory_info().rss,
+        memory_bytes=_memory_bytes(device),
         thinking=template.thinking,
         refused=offered.refused,
     )
     engine = Engine(forward, cache, width, rows_device)
     engine.rounds = card.rounds if card is not None else None
     return Ready(model, template, ends, engine, offered, in_force.times, modes, loaded, maker)
+
+
+def _memory_bytes(device: torch.device) -> int:
+    """What the loaded model takes where it computes: target, twin, cache and graphs."""
+    if device.type == "cuda":
+        return torch.cuda.memory_reserved(device)
+    return int(psutil.Process().memory_info().rss)
 
 
 def _twin(maker: TwinMaker, offered: Offered, choice: ModelChoice, cancel: threading.Event) -> Iterator[LoadProgress]:

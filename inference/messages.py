@@ -48,6 +48,8 @@ ENGLISH: dict[str, str] = {
     "terminal.twin_acceptance": "It proposes what the model writes in {percent:.1f} % of {tokens} tokens",
     "terminal.twin_removed": "{count} copies deleted, {mb:.0f} MB freed",
     "load.measuring": "Measuring this machine",
+    "load.graphs": "Preparing the card: {done} of {total} kinds of passes",
+    "load.no_graphs": "This card runs without graphs and low-bit kernels, so steps are slower: {reason}",
     "load.exact": "Testing that several rows give the same bits as one",
     "load.ready": "{model} is ready on {device}",
     "starter.waiting": "Waiting for another Borrador to finish preparing the starter model",

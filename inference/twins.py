@@ -20,8 +20,10 @@ from inference.quantize import kept
 from inference.quantize.agreement import agreement
 from inference.quantize.build import assemble, quantize_matrices
 from inference.quantize.cpu_kernel import available
+from inference.quantize.nf4 import RESIDENT_BITS as NF4_BITS
 from inference.quantize.recipes import DEFAULT_CPU, DEFAULT_CUDA, RECIPES
 from inference.quantize.texts import ANSWERS, PROMPTS, Text, write_texts
+from inference.quantize.triton_launch import trouble
 from inference.settings import Message
 
 if TYPE_CHECKING:
@@ -158,6 +160,9 @@ class TwinMaker:
     def _offer(self, twin: Twin) -> Offer:
         forward = self.twin_forward = self.forward_of(twin.model)
         bits = Bits(twin.level_bits, twin.packed_bits, twin.resident_bits)
+        on_card = getattr(forward, "drafter_of", None)
+        if on_card is not None:
+            return Offer(*on_card(), bits)
         drafter = TwinDrafter(forward, self.cache, self.model.device)
         return Offer(drafter, draft_step_ms(forward, self.model.device), bits)
 
@@ -174,7 +179,11 @@ class TwinMaker:
         """Refuse what cannot fit: the packed twin, what it becomes here, and one matrix at work."""
         model = self.model
         largest = max(parameter.numel() for parameter in model.model.parameters())
-        resident = 5.0 if model.device.type == "cpu" and available() else 8.0 * model.dtype.itemsize
+        resident = 8.0 * model.dtype.itemsize
+        if model.device.type == "cpu" and available():
+            resident = 5.0
+        elif model.device.type == "cuda":  # our kernel reads the packed bits, and without it there are four
+            resident = 0.0 if trouble(model.device) is None else NF4_BITS
         needed = self.needed_bytes() + int(model.parameters * resident / 8) + 8 * min(largest, 2**27)
         free = (
             psutil.virtual_memory().available

@@ -126,7 +126,7 @@ def _quantized(place: _Place, path: str, seen: Inputs, recipe: Recipe, feedback:
 def assemble(target: Any, matrices: Mapping[str, Packed], joined: Mapping[str, tuple[str, ...]]) -> Twin:
     """A twin of packed matrices, norms and embeddings shared with the target. KeyError when one is missing."""
     shared: dict[int, Any] = {id(tensor): tensor for tensor in chain(target.parameters(), target.buffers())}
-    shared |= {id(module): module for module in target.modules() if type(module) is DenseLinear}
+    shared |= {id(module): module for module in target.modules() if isinstance(module, DenseLinear)}
     model = copy.deepcopy(target, memo=shared)
     resident = bits = 0.0
     weights = size = 0
@@ -169,7 +169,7 @@ def build_twin(
 
 def _places(model: Any, joined: Mapping[str, tuple[str, ...]]) -> Iterator[_Place]:
     for prefix, parent in model.named_modules():
-        if type(parent) is DenseLinear:
+        if isinstance(parent, DenseLinear):
             continue
         names = [name for name, layer in parent.named_children() if joins(layer)]
         groups = {name: parts for name, parts in joined.items() if set(parts) <= set(names)}
@@ -202,5 +202,5 @@ def _shape(place: _Place, path: str) -> torch.Size:
 
 def _weight(place: _Place, path: str) -> torch.Tensor:
     layer, begin, end = _rows(place, path)
-    weight: torch.Tensor = layer.dense() if type(layer) is DenseLinear else layer.weight.detach()
+    weight: torch.Tensor = layer.dense() if isinstance(layer, DenseLinear) else layer.weight.detach()
     return weight[begin:end]

@@ -35,8 +35,8 @@ class Inputs:
 
 
 def joins(layer: nn.Module) -> bool:
-    """Whether this is a matrix of full precision, alone or joined."""
-    return type(layer) in (nn.Linear, DenseLinear)
+    """Whether this is a matrix that can be read, alone or joined."""
+    return type(layer) is nn.Linear or isinstance(layer, DenseLinear)
 
 
 @torch.inference_mode()
@@ -145,7 +145,7 @@ def _shadow(layer: nn.Module, joined: Mapping[str, tuple[str, ...]]) -> nn.Modul
     shadow = copy.deepcopy(layer, memo=shared)
     for parent in list(shadow.modules()):
         for name, part in list(parent.named_children()):
-            if type(part) is DenseLinear:
+            if isinstance(part, DenseLinear):
                 begin, once = 0, _Once(part)
                 delattr(parent, name)
                 for small, size in zip(joined.get(name, (name,)), part.sizes, strict=True):

@@ -15,12 +15,15 @@ from torch.nn import functional
 
 from inference.linears import DenseLinear
 from inference.quantize import cpu_kernel
+from inference.quantize.nf4 import RESIDENT_BITS as NF4_BITS
+from inference.quantize.nf4 import Nf4Product
 from inference.quantize.pack import packed_beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inference.quantize.pack import Packed
+    from inference.quantize.triton_launch import LowBitProduct
 
 
 class LowBitLinear(nn.Module):
@@ -36,14 +39,10 @@ class LowBitLinear(nn.Module):
         self.out_features = sum(part.rows for part in parts)
         self.in_features = parts[0].columns
         self.bias = bias
-        self.product = None
+        self.product: LowBitProduct | Nf4Product | None = None
         self.kernel = "plain"
         if device.type == "cuda":
-            from inference.quantize.triton_launch import LowBitProduct, trouble
-
-            if trouble(device) is None:
-                self.product = LowBitProduct([part.to(device) for part in parts])
-                self.kernel = "triton"
+            self.product, self.kernel = _on_card(parts, dtype, device)
         elif cpu_kernel.available() and all(map(cpu_kernel.takes, parts)):
             self.kernel = "int4"
         # Plain attributes: a twin is never converted or stored as a module.
@@ -51,6 +50,8 @@ class LowBitLinear(nn.Module):
         self._dense: tuple[DenseLinear, ...] = ()
         if self.kernel == "triton":
             self.resident_bits = sum(part.bytes for part in parts) * 8 / (self.out_features * self.in_features)
+        elif self.kernel == "nf4":
+            self.resident_bits = NF4_BITS
         elif self.kernel == "int4":
             self._padding = parts[0].groups * 32 - self.in_features
             for _, alike in groupby(parts, key=lambda part: part.bits):
@@ -78,3 +79,17 @@ class LowBitLinear(nn.Module):
             product = products[0] if len(products) == 1 else torch.cat(products, -1)
         product = product.view(*x.shape[:-1], self.out_features)
         return product if self.bias is None else product + self.bias
+
+
+def _on_card(
+    parts: Sequence[Packed], dtype: torch.dtype, device: torch.device
+) -> tuple[LowBitProduct | Nf4Product | None, str]:
+    """The product on a card and its name: our kernel's, else bitsandbytes' in 4 bits, else none."""
+    from inference.quantize.triton_launch import LowBitProduct, trouble
+
+    if trouble(device) is None:
+        return LowBitProduct([part.to(device) for part in parts]), "triton"
+    try:
+        return Nf4Product(parts, dtype, device), "nf4"
+    except (ImportError, RuntimeError, NotImplementedError):
+        return None, "plain"

@@ -1,69 +1,34 @@
-"""Choosing a card, and a card's forwards, where there is none."""
+"""A card's forwards, where there is none."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import threading
+from typing import TYPE_CHECKING
 
 import pytest
-import torch
 
-from inference import card
+from inference import card, loading
 from inference.decoder import Decoder
-from inference.events import Problem
+from inference.device_rounds import GraphTwin
+from inference.events import Finished, Loaded
+from inference.graphs import GraphForward
 from inference.kv_cache import KVCache
+from inference.measure import StepTimes
+from inference.session import Session
+from inference.settings import Control, Message, ModelChoice, Request, Sampling, Speculation
 from tests.inference.models_for_tests import CPU, tiny_model
+from tests.inference.test_session import save_model
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def cards(monkeypatch: pytest.MonkeyPatch, count: int, broken: str | None = None) -> list[torch.device]:
-    """So many cards; ``broken`` is what a first operation says. The list tells which one was made the current one."""
-    current: list[torch.device] = []
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: count > 0)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
-    monkeypatch.setattr(torch.cuda, "set_device", current.append)
-
-    def ones(*_: object, **__: object) -> object:
-        if broken:
-            raise RuntimeError(broken)
-        return SimpleNamespace(sum=lambda: SimpleNamespace(item=lambda: 8))
-
-    monkeypatch.setattr(card.torch, "ones", ones)
-    return current
+pytestmark = pytest.mark.filterwarnings("ignore:(invalid value|overflow|divide by zero) encountered:RuntimeWarning")
 
 
 def test_cards_are_counted_as_the_driver_counts_them() -> None:
     import os
 
     assert os.environ["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
-
-
-@pytest.mark.parametrize(
-    ("wanted", "count", "expected"),
-    [("auto", 0, "cpu"), ("cpu", 2, "cpu"), ("auto", 1, "cuda:0"), ("cuda", 2, "cuda:0"), ("cuda:1", 2, "cuda:1")],
-)
-def test_the_card_that_is_asked_for_is_used(
-    monkeypatch: pytest.MonkeyPatch, wanted: str, count: int, expected: str
-) -> None:
-    current = cards(monkeypatch, count)
-    assert card.device_of(wanted) == torch.device(expected)
-    assert current == ([] if expected == "cpu" else [torch.device(expected)])
-
-
-@pytest.mark.parametrize(
-    ("wanted", "count", "said"), [("cuda", 0, "sees no NVIDIA card"), ("cuda:2", 2, "2 of them are here")]
-)
-def test_a_card_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, wanted: str, count: int, said: str) -> None:
-    cards(monkeypatch, count)
-    with pytest.raises(Problem) as caught:
-        card.device_of(wanted)
-    assert said in str(caught.value.notice.values["detail"])
-
-
-def test_a_card_that_this_build_cannot_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    cards(monkeypatch, 1, "no kernel image is available for execution on the device\nmore")
-    assert card.device_of("auto") == torch.device("cpu")
-    with pytest.raises(Problem) as caught:
-        card.device_of("cuda")
-    assert caught.value.notice.values["detail"] == "no kernel image is available for execution on the device"
 
 
 def test_a_model_whose_step_cannot_be_fused_says_why() -> None:
@@ -73,3 +38,43 @@ def test_a_model_whose_step_cannot_be_fused_says_why() -> None:
     whole = tiny_model("llama")
     with pytest.raises(ValueError, match="joined"):
         card.Card(whole, Decoder, KVCache(100, 20), CPU)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_a_session_on_a_card_writes_the_same_with_and_without_drafts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loaded as on a card: graphs for target and twin, rounds on the device; kernels interpreted, times made up."""
+    monkeypatch.setattr(loading, "takes_graphs", lambda device: True)
+    monkeypatch.setattr(loading, "LARGEST_K", 2)
+    monkeypatch.setattr(card, "STEPS", 2)
+    times = StepTimes((10.0, 11.0), (10.0, 10.5, 11.0), 0.0)
+    monkeypatch.setattr(loading, "step_times", lambda *_, **__: (times, times))
+    save_model(
+        tmp_path, **{"hidden_size": 32, "num_attention_heads": 1, "num_key_value_heads": 1, "num_hidden_layers": 1}
+    )
+    session = Session()
+    choice = ModelChoice(model=str(tmp_path), drafter="twin", dtype="float32", context=300, exact=False)
+    events = list(session.load(choice, threading.Event()))
+    loaded = events[-1]
+    assert isinstance(loaded, Loaded), loaded
+    assert loaded.no_drafter is None
+    assert [event.notice.values["total"] for event in events if getattr(event, "notice", None) is not None
+            and event.notice.id == "load.graphs"][-1] == 3  # fmt: skip
+    ready = session.ready
+    assert ready is not None
+    assert isinstance(ready.engine.forward, GraphForward)
+    assert ready.engine.rounds is not None
+    offer = ready.offered.find("twin")
+    assert offer is not None
+    assert isinstance(offer.drafter, GraphTwin)
+    assert offer.step_ms > 0
+    texts = []
+    for k in (0, 2):
+        sampling = Sampling(temperature=0.7, seed=3)
+        request = Request(1, (Message("user", "hi"),), sampling, max_new_tokens=5)
+        finished = list(session.reply(request, Control(Speculation(on=k > 0, k=k))))[-1]
+        assert isinstance(finished, Finished), finished
+        texts.append(finished.token_ids)
+    assert texts[0] == texts[1]
+    session.close()

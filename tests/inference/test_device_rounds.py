@@ -1,0 +1,238 @@
+"""The card's way of doing rounds, on the CPU: kernels interpreted, capture replaced by a plain call."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from inference.decoder import Decoder, pack
+from inference.device_rounds import Choice, DeviceRounds, GraphTwin, follow
+from inference.drafters.base import Draft
+from inference.drafters.none import NoDrafter
+from inference.engine import Engine
+from inference.exact import fast_width
+from inference.fused import FusedStep, refusal
+from inference.graphs import GraphForward, bucket, buckets, plain_call
+from inference.kv_cache import KVCache
+from inference.linears import DenseLinear
+from inference.quantize.pack import pack as pack_matrix
+from inference.quantize.pack import rounded
+from inference.quantize.triton_launch import LowBitProduct, Tile, power_of_two
+from inference.rows import tree_rows
+from inference.settings import Sampling
+from tests.inference.models_for_tests import CPU, FixedK, Poisoned, tiny_model, write
+
+if TYPE_CHECKING:
+    from inference.model import Forward
+
+pytestmark = pytest.mark.filterwarnings("ignore:(invalid value|overflow|divide by zero) encountered:RuntimeWarning")
+
+SHAPE = {"hidden_size": 64, "intermediate_size": 64, "num_attention_heads": 2, "num_key_value_heads": 1}
+SMALL = {"num_hidden_layers": 1, "hidden_size": 32, "num_attention_heads": 1}
+SLOTS = 512
+
+
+def taken_apart(family: str, **changes: Any) -> Any:
+    model = tiny_model(family, **{**SHAPE, "num_hidden_layers": 2, **changes})
+    for _ in pack(model):
+        pass
+    return model
+
+
+def graphs(model: Any) -> GraphForward:
+    return GraphForward(Decoder(model), FusedStep(model, SLOTS), CPU, plain_call)
+
+
+def read(forward: Forward, tokens: list[int], cache: KVCache) -> None:
+    forward(tree_rows(tokens, None, cache.length, cache.slots), cache, last_only=True)
+    cache.advance(len(tokens))
+
+
+@pytest.mark.parametrize("family", ["llama", "qwen2", "qwen3", "mistral"])
+def test_a_fused_step_is_the_decoders(family: str) -> None:
+    """A chain, a tree with a branch, and a row with padding, behind a prompt; all families, a window among them."""
+    model = taken_apart(family, **({"sliding_window": 7} if family == "mistral" else {}))
+    assert refusal(model, CPU) is None
+    plain, fused = Decoder(model), graphs(model)
+    for parents, width in (([-1, 0, 0, 1], 0), ([-1], 3)):
+        caches = [KVCache(100, 40), KVCache(100, 40)]
+        found = []
+        for forward, cache in zip((plain, fused), caches, strict=True):
+            read(forward, list(range(2, 12)), cache)
+            tokens = [5, 9, 11, 3][: len(parents)]
+            rows = tree_rows(tokens, parents, cache.length, cache.slots, width=width)
+            found.append(forward(rows, cache).clone())
+        assert torch.allclose(found[0], found[1], atol=2e-4)
+        for layer in caches[0].layers:
+            for mine, theirs in zip(caches[0].layer(layer), caches[1].layer(layer), strict=True):
+                assert torch.allclose(mine[:, :, :14], theirs[:, :, :14], atol=1e-4)
+
+
+def test_buckets_double_up_to_the_buffer() -> None:
+    assert buckets(1664) == [512, 1024, 1664]
+    assert [bucket(span, 1664) for span in (1, 512, 513, 1600)] == [512, 512, 1024, 1664]
+    assert buckets(384) == [384]
+
+
+def test_passes_are_captured_once_for_each_count_and_bucket() -> None:
+    model = taken_apart("llama")
+    captured: list[int] = []
+
+    def capture(work: Any) -> Any:
+        work()  # as a real capture does
+        captured.append(1)
+        return work
+
+    forward = GraphForward(Decoder(model), FusedStep(model, 1024), CPU, capture)
+    cache = KVCache(700, 20)
+    read(forward, [4, 5, 6], cache)
+    before = [buffer[:, :, :3].clone() for layer in cache.layers for buffer in cache.layer(layer)]
+    assert list(forward.prepare((1, 2), cache))[-1] == (4, 4)
+    assert len(captured) == 4
+    after = [buffer[:, :, :3] for layer in cache.layers for buffer in cache.layer(layer)]
+    assert all(torch.equal(*pair) for pair in zip(before, after, strict=True)), "capturing writes to scratch slots only"
+    for tokens in ([1], [2], [3, 4]):
+        forward(tree_rows(tokens, None, cache.length, cache.slots), cache)
+    assert len(captured) == 4
+    other = KVCache(30, 20)
+    forward(tree_rows([1], None, 0, other.slots), other)
+    assert len(captured) == 5
+    forward.forget_others(cache)
+    forward(tree_rows([1], None, 3, cache.slots), cache)
+    assert len(captured) == 5
+    forward(tree_rows([1], None, 0, other.slots), other)
+    assert len(captured) == 6
+
+
+class LowBit(nn.Module):
+    """Stands for the twin's layers, which take the kernel on a card only."""
+
+    def __init__(self, layer: Any) -> None:
+        super().__init__()
+        weight = layer.weight.detach()
+        scales = weight.view(len(weight), -1, 32).abs().amax(-1).bfloat16()
+        levels = rounded(torch.linspace(-1, 1, 8))
+        relative = weight / scales.float().repeat_interleave(32, 1)
+        indices = (relative[..., None] - levels).abs().argmin(-1).to(torch.uint8)
+        self.out_features, self.in_features = weight.shape
+        self.bias = layer.bias
+        self.product = LowBitProduct(
+            [pack_matrix(indices, scales, levels)], Tile(power_of_two(self.out_features), scales.shape[1], 1, 4)
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        product = self.product(x)
+        return product if self.bias is None else product + self.bias
+
+
+def rough(model: Any) -> Any:
+    """A twin of a model that is taken apart, of full precision, to be quick, and with noise."""
+    twin = copy.deepcopy(model)
+    generator = torch.Generator().manual_seed(0)
+    for layer in twin.modules():
+        if type(layer) is DenseLinear and layer.weight is not None:
+            layer.weight = nn.Parameter(
+                layer.weight.detach() + torch.randn(layer.weight.shape, generator=generator) * 0.02, requires_grad=False
+            )
+    return twin
+
+
+def low_bit(model: Any) -> Any:
+    """A twin of a model that is taken apart, in 3 bits."""
+    twin = copy.deepcopy(model)
+    for name, layer in [(name, layer) for name, layer in twin.named_modules() if type(layer) is DenseLinear]:
+        parent, _, last = name.rpartition(".")
+        setattr(twin.get_submodule(parent), last, LowBit(layer))
+    return twin
+
+
+def test_a_fused_step_rounds_between_low_bit_products() -> None:
+    """The same products, one by one with PyTorch's operations between them, and fused: roundings differ a little."""
+    twin = low_bit(taken_apart("qwen2", **SMALL))
+    forward, cache = graphs(twin), KVCache(100, 40)
+    read(forward, [3, 4, 5, 6], cache)
+    rows = tree_rows([7, 8], None, cache.length, cache.slots)
+    found, plain = forward(rows, cache).clone(), Decoder(twin)(rows, cache)
+    assert functional.cosine_similarity(found, plain).min() > 0.999
+
+
+@pytest.fixture(scope="module")
+def card() -> tuple[Engine, GraphTwin]:
+    """A target with rounds of its own and its twin, as on a card."""
+    target = taken_apart("llama", **SMALL)
+    cache = KVCache(400, 40)
+    forward, choice = graphs(target), Choice(CPU)
+    engine = Engine(forward, cache, fast_width(8), CPU)
+    engine.rounds = DeviceRounds(forward, choice)
+    return engine, GraphTwin(graphs(rough(target)), cache, choice)
+
+
+PROMPT = [3, 1, 4, 1, 5, 9, 2, 6]
+COUNT = 6
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [Sampling(temperature=0), Sampling(temperature=0.9, top_p=0.9), Sampling(temperature=0.8, repetition_penalty=1.3)],
+    ids=["greedy", "nucleus", "penalty"],
+)
+def test_drafts_change_no_text(card: tuple[Engine, GraphTwin], sampling: Sampling) -> None:
+    engine, twin = card
+
+    def text(drafter: Any, k: int) -> tuple[list[int], FixedK]:
+        engine.reuse(())
+        planner = FixedK(k)
+        return write(engine, PROMPT, drafter, planner, sampling, COUNT), planner
+
+    plain, _ = text(NoDrafter(), 0)
+    drafted, planner = text(twin, 2)
+    assert drafted == plain
+    assert sum(outcome.accepted for outcome in planner.outcomes) > 0, "the twin is right sometimes"
+    assert all(outcome.verify_ms > 0 for outcome in planner.outcomes)
+    if sampling.temperature == 0.9:  # a drafter on the host, with the noise of the card
+        poisoned, _ = text(Poisoned(lambda ids, _: (ids[-1] + 1) % 128), 2)
+        assert poisoned == plain
+
+
+def test_a_draft_without_confidence_ends_one_step_late(card: tuple[Engine, GraphTwin]) -> None:
+    engine, twin = card
+    sampling = Sampling(temperature=0)
+    engine.reuse(())
+    planner = FixedK(5)
+    try:
+        twin.floor = 1.0  # never reached
+        whole = write(engine, PROMPT, twin, planner, sampling, 4)
+    finally:
+        twin.floor = 0.0
+    assert {outcome.drafted for outcome in planner.outcomes[:-1]} <= {2}
+    engine.reuse(())
+    assert whole == write(engine, PROMPT, NoDrafter(), FixedK(0), sampling, 4)
+
+
+def test_the_twin_drafts_alone_too(card: tuple[Engine, GraphTwin]) -> None:
+    """For drafters made of several, which take its draft to the host."""
+    from inference.sampling import Sampler
+
+    engine, twin = card
+    engine.reuse(())
+    for _ in engine.prefill(PROMPT, lambda: False):
+        pass
+    first = twin.propose(PROMPT, 2, Sampler(Sampling(temperature=0), 7, PROMPT))
+    assert len(first.tokens) == 2
+    penalised = Sampler(Sampling(temperature=0, presence_penalty=0.001), 7, PROMPT)
+    assert not penalised.on_device
+    assert twin.propose(PROMPT, 2, penalised).tokens == first.tokens
+
+
+def test_the_target_is_followed_along_a_tree() -> None:
+    draft = Draft((5, 6, 7, 8), (-1, -1, 1, 2))
+    assert follow(draft, [6, 0, 7, 9, 0]).path == (1, 2)
+    verdict = follow(draft, [6, 0, 7, 9, 0])
+    assert (verdict.last, verdict.tested, verdict.full) == (9, 3, False)
+    assert follow(draft, [6, 0, 7, 8, 3]).full
+    assert follow(Draft(), [4]).path == ()
