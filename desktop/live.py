@@ -46,6 +46,7 @@ class Live(QObject):
         chat.twin_progressed.connect(self._on_twin_progressed)
         panel.drafter.chosen.connect(header.choose_drafter)
         panel.others.toggled.connect(header.look_in_other_chats)
+        panel.others.toggled.connect(header.look_in_other_chats)
         chat.grown.connect(self._on_grown)
         chat.over.connect(self._on_over)
         header.speculation_changed.connect(self._on_speculation_changed)
