@@ -144,7 +144,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     if is_fast:
         for _ in pack(model.model):
             checked(Notice("load.reading"))
-    kind = Decoder if is_fast else RunningForward if is_running else ReferenceForward
+    kind: Any = Decoder if is_fast else RunningForward if is_running else ReferenceForward
     forward: Any = kind(model.model)
     # On a card few rows go through graphs; their rows are made on the host.
     card: Card | None = None

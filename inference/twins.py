@@ -162,7 +162,8 @@ class TwinMaker:
         bits = Bits(twin.level_bits, twin.packed_bits, twin.resident_bits)
         on_card = getattr(forward, "drafter_of", None)
         if on_card is not None:
-            return Offer(*on_card(), bits)
+            drafter, step_ms = on_card()
+            return Offer(drafter, step_ms, bits)
         drafter = TwinDrafter(forward, self.cache, self.model.device)
         return Offer(drafter, draft_step_ms(forward, self.model.device), bits)
 
