@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -152,3 +153,18 @@ def test_without_a_model_it_says_so() -> None:
     assert isinstance(found, Compared)
     assert found.failure is not None
     assert found.failure.id == "error.no_model"
+
+
+def test_recipes_are_made_for_the_comparison_and_the_loaded_twin_comes_back(folder: str) -> None:
+    session = Session()
+    choice = ModelChoice(model=folder, drafter="twin", dtype="float32", context=512, exact=False)
+    loaded = list(session.load(choice, threading.Event()))[-1]
+    assert isinstance(loaded, Loaded)
+    assert session.ready is not None
+    before = session.ready.offered.find("twin")
+    twin = Setting("fast", on=True, k=2)
+    found = run(session, (FAST, twin, replace(twin, recipe="nf2")), prompts=PROMPTS[:1], repeats=1)
+    assert [setting.name for setting in found.plan.settings] == ["off fast", "twin K 2 fast", "twin nf2 K 2 fast"]
+    assert [one.sameness.identical for one in figures_of(found)[1:]] == [1, 1]
+    assert all(one.acceptance is not None for one in figures_of(found)[1:])
+    assert session.ready.offered.find("twin") is before
