@@ -452,7 +452,7 @@
     </message>
     <message>
         <source>Attach text, code, PDF or Word files of at most 20 MB (Ctrl+O)</source>
-        <translation type="unfinished"></translation>
+        <translation>Adjuntar archivos de texto, código, PDF o Word de 20 MB como máximo (Ctrl+O)</translation>
     </message>
     <message>
         <source>A file is still being read.</source>
@@ -3103,11 +3103,11 @@
     </message>
     <message>
         <source>the low-bit copy is still being made</source>
-        <translation type="unfinished"></translation>
+        <translation>la copia de pocos bits todavía se está haciendo</translation>
     </message>
     <message>
         <source>there is not enough memory for a low-bit copy</source>
-        <translation type="unfinished"></translation>
+        <translation>no hay memoria suficiente para una copia de pocos bits</translation>
     </message>
     <message>
         <source>it was not made when the model was loaded</source>
@@ -3395,7 +3395,7 @@
     </message>
     <message>
         <source>Making the low-bit copy: {done} of {total} layers, about {left:.0f} s left</source>
-        <translation type="unfinished"></translation>
+        <translation>Haciendo la copia de pocos bits: {done} de {total} capas, quedan unos {left:.0f} s</translation>
     </message>
     <message>
         <source>Making the low-bit copy: the model writes texts to learn from, about {left:.0f} s left</source>
