@@ -3399,11 +3399,11 @@
     </message>
     <message>
         <source>Making the low-bit copy: the model writes texts to learn from, about {left:.0f} s left</source>
-        <translation type="unfinished"></translation>
+        <translation>Haciendo la copia de pocos bits: el modelo escribe textos de los que aprender, quedan unos {left:.0f} s</translation>
     </message>
     <message>
         <source>Measuring the low-bit copy</source>
-        <translation type="unfinished"></translation>
+        <translation>Midiendo la copia de pocos bits</translation>
     </message>
     <message>
         <source>{model} is not complete ({files} is missing or damaged); download it again.</source>
@@ -3499,7 +3499,7 @@
     </message>
     <message>
         <source>The low-bit copy needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free.</source>
-        <translation type="unfinished"></translation>
+        <translation>La copia de pocos bits necesita unos {needed_gb:.1f} GB de memoria; hay {free_gb:.1f} GB libres.</translation>
     </message>
     <message>
         <source>The model needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free.</source>
