@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from inference.events import Problem
-from inference.settings import DRAFTERS, LARGEST_K, ModelChoice, Speculation
+from inference.settings import DRAFTERS, LARGEST_K, RECIPES, ModelChoice, Speculation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,10 +64,12 @@ def read_arguments(argv: Sequence[str] | None) -> tuple[ModelChoice, Speculation
     mode.add_argument("--fast", action="store_true", help="fastest, near ties may fall differently")
     parser.add_argument("--context", type=int, default=8192, help="context in tokens")
     parser.add_argument("--dtype", default="auto", help="auto, bfloat16, float16 or float32")
+    parser.add_argument("--recipe", default="auto", choices=RECIPES, help="of the self-draft's copy")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, or cuda:N for card N")
     given = parser.parse_args(argv)
     exact = True if given.exact else False if given.fast else None
     choice = ModelChoice(given.model, given.drafter, given.dtype, given.device, given.context, exact, given.draft_model)
+    choice = replace(choice, recipe=given.recipe, twin_later=True)
     return choice, Speculation(on=given.drafter != "none", k=_draft_length(given.k))
 
 

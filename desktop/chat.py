@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from inference.events import DraftersChanged, Failed, Finished, Loaded, LoadFailed, LoadProgress, Prefill, Round
+from inference.events import (
+    DraftersChanged,
+    Failed,
+    Finished,
+    Loaded,
+    LoadFailed,
+    LoadProgress,
+    Prefill,
+    Round,
+    TwinProgress,
+)
 from inference.settings import Control
 
 if TYPE_CHECKING:
@@ -26,7 +36,8 @@ class Chat(QObject):
     """One chat and the model it is held with.
 
     ``state_changed`` comes whenever one of the ``is_...`` answers may be another. ``progressed``, ``load_failed`` and
-    ``loaded`` carry the event of that name; ``drafters_changed`` comes when a drafter did or went; ``grown`` comes with
+    ``loaded`` carry the event of that name; ``twin_progressed`` carries how far
+    the making of the twin is; ``drafters_changed`` comes when a drafter did or went; ``grown`` comes with
     new rounds of the last reply, ``over`` at its end.
     """
 
@@ -35,6 +46,7 @@ class Chat(QObject):
     load_failed = Signal(object)
     loaded = Signal(object)
     drafters_changed = Signal()
+    twin_progressed = Signal(object)
     grown = Signal()
     over = Signal()
 
@@ -167,7 +179,8 @@ class Chat(QObject):
             self.state_changed.emit()
         elif isinstance(event, DraftersChanged):
             if self.model is not None:
-                self.model = replace(self.model, drafters=event.drafters, refused=event.refused)
+                reason = event.refused.get(self.model.drafter)
+                self.model = replace(self.model, drafters=event.drafters, refused=event.refused, no_drafter=reason)
                 self.drafters_changed.emit()
         elif self.conversation.record(event):
             self._on_reply_event(event)
@@ -177,6 +190,8 @@ class Chat(QObject):
                 self._history.keep(left)
 
     def _on_reply_event(self, event: Event) -> None:
+        elif isinstance(event, TwinProgress):
+            self.twin_progressed.emit(event)
         if isinstance(event, Round):
             self._history.keep_growing(self.conversation)
             self.grown.emit()

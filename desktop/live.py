@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from desktop.page import Page
     from desktop.speculation.panel import Panel
     from desktop.status_bar import StatusBar
-    from inference.events import Loaded
+    from inference.events import Loaded, TwinProgress
     from inference.settings import Speculation
 
 
@@ -36,12 +36,14 @@ class Live(QObject):
         self._page = page
         self._panel = panel
         self._status_bar = status_bar
+        self._twin_has_failed = False
         self.flush = Flush(self._show_growth, self)
         chat.state_changed.connect(self.show_state)
         chat.progressed.connect(page.loading.show_progress)
         chat.load_failed.connect(page.loading.show_failure)
         chat.loaded.connect(self._on_loaded)
         chat.drafters_changed.connect(self._on_drafters_changed)
+        chat.twin_progressed.connect(self._on_twin_progressed)
         panel.drafter.chosen.connect(header.choose_drafter)
         panel.others.toggled.connect(header.look_in_other_chats)
         chat.grown.connect(self._on_grown)
@@ -61,6 +63,7 @@ class Live(QObject):
     def _on_loaded(self, model: Loaded) -> None:
         self._page.loading.hide()
         self._status_bar.show_loaded(model)
+        self._status_bar.show_twin(None)
         self._header.show_model(model.name)
         self._header.show_largest_k(model.largest_k)
         chosen = self._header.speculation.drafter
@@ -83,8 +86,15 @@ class Live(QObject):
             self._show_status(reason or self._header.speculation_in_words())
 
     def _on_drafters_changed(self) -> None:
+        if not self._twin_has_failed:
+            self._status_bar.show_twin(None)
         if self._chat.model is not None:
             self._show_drafters(self._chat.model)
+
+    def _on_twin_progressed(self, event: TwinProgress) -> None:
+        # What went wrong stays on screen; progress goes with the end.
+        self._twin_has_failed = event.notice.id.startswith("error.")
+        self._status_bar.show_twin(event.notice)
 
     def _on_grown(self) -> None:
         if not self._chat.is_stopping:

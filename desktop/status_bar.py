@@ -13,7 +13,7 @@ from desktop.sentences import filled, sentence
 
 if TYPE_CHECKING:
     from desktop.chat import Chat
-    from inference.events import Loaded
+    from inference.events import Loaded, Notice
 
 GB = 1e9
 EVERY_MS = 2000
@@ -39,6 +39,9 @@ class StatusBar(QFrame):
         row.addWidget(self.state)
         row.addWidget(self.mode)
         row.addWidget(self.facts, 1)
+        self.twin = ElidedLabel(self)
+        self.twin.setVisible(False)
+        row.addWidget(self.twin, 1)
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._show_facts)
         self._timer.start(EVERY_MS)
@@ -73,6 +76,13 @@ class StatusBar(QFrame):
         else:
             words = self.tr("no model") if chat.model is None else self.tr("ready")
         self.state.setText(words)
+
+    def show_twin(self, notice: Notice | None) -> None:
+        """How far the making of the twin is, or that nothing is made."""
+        self.twin.setVisible(notice is not None)
+        text = sentence(notice) if notice is not None else ""
+        self.twin.setText(text)
+        self.twin.setToolTip(text)
 
     def _show_facts(self) -> None:
         used = self._process.memory_info().rss

@@ -18,7 +18,7 @@ from inference.events import Failed, LoadFailed, Notice, Problem
 from inference.explained import Explained, ExplainFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Generator, Iterable
 
     from inference.bench.comparison import Plan
     from inference.events import Event
@@ -33,6 +33,13 @@ class Session(Protocol):
 
     def reply(self, request: Request, control: Control) -> Iterable[Event]:
         """Started, Prefill and Round events, then Finished or Failed."""
+
+    @property
+    def wants_twin(self) -> bool:
+        """Whether the loaded model could have a better twin than it has."""
+
+    def make_twin(self, cancel: threading.Event) -> Generator[Event, None, None]:
+        """TwinProgress events, then DraftersChanged. Between two events replies may be written."""
 
     def compare(self, plan: Plan, cancel: threading.Event) -> Iterable[CompareEvent]:
         """Events of the runs, then Compared. At a RunEnded that is a border, replies may be written in between."""
@@ -214,6 +221,8 @@ class _EngineThread(QThread):
                 if isinstance(event, RunEnded) and event.is_border:
                     self._give_way(session)
                 if self.isInterruptionRequested():
+        self._making: Generator[Event, None, None] | None = None
+        self._making_for = 0
                     break
 
     def _give_way(self, session: Session) -> None:
@@ -223,15 +232,33 @@ class _EngineThread(QThread):
             if not isinstance(order, _Reply):
                 self._postponed.append(order)
                 continue
+        self._end_making()
             try:
                 self._work(session, order)
             except Exception as problem:  # as in run: the comparison goes on
                 self._fail(order, problem.notice if isinstance(problem, Problem) else _unexpected(problem))
+        """The next order; while none is waiting, the twin is made."""
+        while self._making is not None and not self._postponed and self._orders.empty():
+            if self.isInterruptionRequested():
+                self._end_making()
+                break
+            try:
+                self.news.emit(_News(self._making_for, next(self._making)))
+            except StopIteration:
+                self._making = None
 
     def _fail(self, order: _Order, notice: Notice) -> None:
+    def _end_making(self) -> None:
+        if self._making is not None:
+            self._making.close()
+            self._making = None
+
         """An order that ended in an error ends with a sentence."""
         if isinstance(order, _Load):
+            self._end_making()
             self.news.emit(_News(order.number, LoadFailed(notice)))
+            if order.choice.twin_later and session.wants_twin:
+                self._making, self._making_for = session.make_twin(order.cancel), order.number
         elif isinstance(order, _Reply):
             self.news.emit(_News(None, Failed(order.request.turn, notice)))
         elif isinstance(order, _Explain):

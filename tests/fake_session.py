@@ -28,7 +28,7 @@ from inference.events import (
 from tests.fake_comparing import FakeComparing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from inference.bench.comparison import Side
     from inference.events import Origin
@@ -67,6 +67,8 @@ class Script:
     modes: tuple[str, ...] = ("exact", "fast")
     sides: tuple[Side, Side, float] | None = None
     explained: Explained | None = None
+    twin_steps: tuple[Event, ...] = ()
+    twin_permits: threading.Semaphore | None = None
 
 
 class FakeSession(FakeComparing):
@@ -128,6 +130,23 @@ class FakeSession(FakeComparing):
             reason=reason,
             statistics=statistics_of(rounds),
         )
+
+    @property
+    def wants_twin(self) -> bool:
+        """Whether there are events of its making."""
+        return bool(self.script.twin_steps)
+
+    def make_twin(self, cancel: threading.Event) -> Generator[Event, None, None]:
+        """The scripted events."""
+        self.threads.add(threading.get_ident())
+        for event in self.script.twin_steps:
+            if not _permitted(self.script.twin_permits, cancel):
+                return
+            yield event
+
+    def count(self, text: str) -> int:
+        """A token for each word."""
+        return len(text.split())
 
     def close(self) -> None:
         """Remember that it was closed."""
