@@ -58,6 +58,7 @@ class EditWithin:
 
     def __enter__(self) -> QTextCursor:
         self._was_following = self._view.is_following
+        self._rest = self._view.scroll_rest
         self._above = self._top() - self._view.verticalScrollBar().value()
         self._cursor.beginEditBlock()
         return self._cursor
@@ -67,7 +68,9 @@ class EditWithin:
         if self._was_following:
             self._view.follow()
         else:
-            self._view.verticalScrollBar().setValue(round(self._top() - self._above))
+            target = self._top() - self._above + self._rest
+            self._view.verticalScrollBar().setValue(round(target))
+            self._view.scroll_rest = target - round(target)
 
     def _top(self) -> float:
         return self._view.document().documentLayout().blockBoundingRect(self._kept.block()).top()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QTextEdit, QToolButton
 
 from desktop.icons import icon
@@ -14,7 +14,9 @@ from desktop.reply import in_halves
 from desktop.sentences import filled
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent
+    from collections.abc import Callable
+
+    from PySide6.QtCore import QObject
 
     from desktop.palette import Palette
     from desktop.transcript.formats import Formats
@@ -57,6 +59,8 @@ class FindBar(QFrame):
         self._soon.setInterval(SOON_MS)
         self._soon.timeout.connect(self.search)
         self.field.textEdited.connect(self._soon.start)
+        for typed in (self.field, self.back, self.on, self.end):
+            typed.installEventFilter(self)
         self.apply_palette(palette)
         self.hide()
 
@@ -142,13 +146,20 @@ class FindBar(QFrame):
             marks.append(mark)
         return marks
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.close_bar()
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
-        else:
-            super().keyPressEvent(event)
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keys pressed while typing; the window's own Escape must not come first."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            if event.key() == Qt.Key.Key_Escape:
+                event.accept()
+                return True
+        elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            if event.key() == Qt.Key.Key_Escape:
+                self.close_bar()
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+                return True
+        return super().eventFilter(watched, event)
 
     def _look(self) -> None:
         words = in_halves(self.field.text()).lower()
@@ -185,7 +196,7 @@ class FindBar(QFrame):
         cursor.setPosition(min(place + self._length, last), QTextCursor.MoveMode.KeepAnchor)
         return cursor
 
-    def _button(self, words: str, do: object) -> QToolButton:
+    def _button(self, words: str, do: Callable[[], None]) -> QToolButton:
         button = QToolButton(self)
         button.setToolTip(words)
         button.setAccessibleName(words)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 _UNDECIDED = re.compile(
     r"(?:[*_~`$\\]+"
-    r"|\n[ \t]*(?:[-+*=#>|:\s`~]+|\d{1,9}[.)]?\s*|(?:```|~~~)[^\n]*)"
+    r"|\n[ \t]*(?:[-+*=#>|: \t`~]+|\d{1,9}[.)]?\s*|(?:```|~~~)[^\n]*)"
     r"|!?\[[^\]\n]{0,80})\Z"
 )
 """What stands at the end of a growing text and may yet turn out to be a mark."""
 _HEAD = re.compile(r"\n?[ ]{0,3}\|[^\n]*(?:\n[^\n]*)?\Z")
-_STRONG = re.compile(r"(?<!\\)\*\*(?=\S)")
+_STARS = re.compile(r"(?<!\\)(\*\*|\*)(?:(?=\S)|(?<=[^\s*]\*)|(?<=[^\s*]\*\*))")
 _TICK = re.compile(r"(?<![\\`])`(?!`)")
 
 
@@ -81,9 +81,19 @@ def as_far_as_decided(text: str, start: int, end: int, *, is_code: bool) -> tupl
     line = text[max(start, text.rfind("\n\n", start, far)) : far]
     if len(_TICK.findall(line)) % 2:
         return far, "`"
-    if len(_STRONG.findall(line)) and line.count("**") % 2:
-        return far, "**"
-    return far, ""
+    return far, _open_stars(line)
+
+
+def _open_stars(line: str) -> str:
+    """What closes the emphasis that is open at the end of the line."""
+    opened: list[str] = []
+    for found in _STARS.finditer(line):
+        mark = found[1]
+        if opened and opened[-1] == mark:
+            opened.pop()
+        elif line[found.end() : found.end() + 1].strip():
+            opened.append(mark)
+    return "".join(reversed(opened)) if len(opened) < 3 else ""
 
 
 def _kept(old: list[tuple[Block, int]], new: list[Block]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QMimeData, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QTextBrowser, QTextEdit, QToolButton, QWidget
 
 from desktop.icons import icon
@@ -43,7 +43,7 @@ MARGIN = 16
 NEAR_END = 3
 SOON_MS = 40
 """Formulas that were drawn within so long are laid out again together."""
-SHOWN_CHARACTERS = 16_000
+SHOWN_CHARACTERS = 9_000
 """Of a longer chat only the newest turns are laid out at first: about so many characters."""
 AT_ONCE = 3_000
 """So many characters are laid out in one step while nothing else is to be done."""
@@ -98,6 +98,8 @@ class Transcript(QTextBrowser):
         self._next = 0
         """The place of the first turn behind those that are laid out."""
         self._shown = 0
+        self.scroll_rest = 0.0
+        """What a whole number of pixels left over when the page was last moved under the reader."""
         self._is_following = True
         self._is_filling = False
         self._filling = Filling(self._fill, self._may_fill, self)
@@ -112,6 +114,7 @@ class Transcript(QTextBrowser):
         self._latest.hide()
         self.find_bar = FindBar(palette, self)
         self.find_bar.changed.connect(self._show_marks)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.find_bar.open_bar)
         self.anchorClicked.connect(self._on_link)
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)
@@ -409,6 +412,7 @@ class Transcript(QTextBrowser):
 
     def _on_scrolled(self, value: int) -> None:
         bar = self.verticalScrollBar()
+        self.scroll_rest = 0.0
         self._is_following = value >= bar.maximum() - NEAR_END
         self._latest.setVisible(not self._is_following)
         if value <= self.viewport().height() // 2 and not self._is_following and not self._is_filling:
