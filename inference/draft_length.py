@@ -50,7 +50,8 @@ CHANGE = 0.5
 ALARM = 4.0
 """Log-likelihood ratio at which a change counts as seen (one false alarm in about 50 tests that hint at one)."""
 KEPT_TIMES = 9
-SHARE_PRIOR = 4.0
+KEPT_SHARES = 21
+SHARE_PRIOR = 12.0
 """Measured times that the load's count for."""
 
 
@@ -158,7 +159,7 @@ class RoundTimes:
     """Measured times by context-length bucket, those of drafts by drafter too, on top of those of the load.
 
     A machine is quicker and slower from moment to moment, so of a pass two things are kept apart: how quick the machine
-    was of late, and how a pass of so many rows stands to what the load makes expect then.
+    was of late, and how passes of about so many rows (1, 2-3, 4-7, ... drafted) stand to what the load makes expect.
     """
 
     def __init__(self, measured: StepTimes) -> None:
@@ -180,7 +181,7 @@ class RoundTimes:
         level = outcome.verify_ms / expected[min(drafted, len(expected) - 1)]
         levels = self._levels.setdefault(bucket, deque(maxlen=KEPT_TIMES))
         levels.append(level)
-        shares = self._shares.setdefault(bucket, {}).setdefault(drafted, deque(maxlen=KEPT_TIMES))
+        shares = self._shares.setdefault(bucket, {}).setdefault(drafted.bit_length(), deque(maxlen=KEPT_SHARES))
         shares.append(level / statistics.median(levels))
         if drafted:
             kept = self._draft.setdefault((outcome.drafter, bucket), deque(maxlen=KEPT_TIMES))
@@ -200,10 +201,10 @@ class RoundTimes:
             return rows
         level = statistics.median(levels)
         rows = [ms * level for ms in rows]
-        for drafted, shares in self._shares[bucket].items():
-            if drafted < len(rows):
-                weight = len(shares) + SHARE_PRIOR
-                rows[drafted] *= (len(shares) * statistics.median(shares) + SHARE_PRIOR) / weight
+        for size, shares in self._shares[bucket].items():
+            share = (len(shares) * statistics.median(shares) + SHARE_PRIOR) / (len(shares) + SHARE_PRIOR)
+            for drafted in range(1 << size >> 1, min(1 << size, len(rows))):
+                rows[drafted] *= share
         return list(accumulate(reversed(rows), min))[::-1]  # more rows never take less
 
     def draft(self, drafter: str, length: int, measured: float) -> float:
