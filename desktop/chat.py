@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from desktop.conversation import Conversation, Turn
     from desktop.history.history import History
     from desktop.settings.chat_settings import ChatSettings
-    from desktop.worker import Worker
+    from desktop.worker import Counted, Worker
     from inference.events import Event
     from inference.settings import ModelChoice, Speculation
 
@@ -49,6 +49,8 @@ class Chat(QObject):
     twin_progressed = Signal(object)
     grown = Signal()
     over = Signal()
+    counted = Signal(str, int)
+    """A text, and how many tokens it is."""
 
     def __init__(self, worker: Worker, history: History, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +63,7 @@ class Chat(QObject):
         self.is_loading = False
         self.is_stopping = False
         worker.happened.connect(self.on_event)
+        worker.counted.connect(self._on_counted)
 
     @property
     def is_writing(self) -> bool:
@@ -105,6 +108,11 @@ class Chat(QObject):
         self._history.keep(self.conversation, is_asked=True)
         self._worker.reply(request, self.control)
         self.state_changed.emit()
+
+    def count(self, text: str) -> None:
+        """Have the tokens of a text counted, unless the engine has something else to do; ``counted`` tells them."""
+        if self.can_ask:
+            self._worker.count(text)
 
     def show_version(self, turn: Turn, step: int, *, of_question: bool) -> bool:
         """Show another version of a question or a reply; False where there is none."""
@@ -182,6 +190,8 @@ class Chat(QObject):
                 reason = event.refused.get(self.model.drafter)
                 self.model = replace(self.model, drafters=event.drafters, refused=event.refused, no_drafter=reason)
                 self.drafters_changed.emit()
+        elif isinstance(event, TwinProgress):
+            self.twin_progressed.emit(event)
         elif self.conversation.record(event):
             self._on_reply_event(event)
         elif isinstance(event, Finished | Failed):
@@ -189,9 +199,10 @@ class Chat(QObject):
                 self._left.remove(left)
                 self._history.keep(left)
 
+    def _on_counted(self, found: Counted) -> None:
+        self.counted.emit(found.text, found.tokens)
+
     def _on_reply_event(self, event: Event) -> None:
-        elif isinstance(event, TwinProgress):
-            self.twin_progressed.emit(event)
         if isinstance(event, Round):
             self._history.keep_growing(self.conversation)
             self.grown.emit()

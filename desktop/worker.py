@@ -47,6 +47,9 @@ class Session(Protocol):
     def explain(self, turn: int, round: int) -> Iterable[Explained | ExplainFailed]:
         """One of the two: a past round of a reply, laid open."""
 
+    def count(self, text: str) -> int:
+        """How many tokens a text is. Raises Problem without a model."""
+
     def close(self) -> None:
         """Let go of the model."""
 
@@ -84,25 +87,40 @@ class _Explain:
     round: int
 
 
-_Order = _Load | _Reply | _Compare | _Explain
+@dataclass(frozen=True, slots=True)
+class _Count:
+    text: str
+    cancel: threading.Event
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A text is so many tokens of the loaded model."""
+
+    text: str
+    tokens: int
+
+
+_Order = _Load | _Reply | _Compare | _Explain | _Count
 
 
 @dataclass(frozen=True, slots=True)
 class _News:
     load: int | None
-    event: Event | CompareEvent | Explained | ExplainFailed
+    event: Event | CompareEvent | Explained | ExplainFailed | Counted
 
 
 class Worker(QObject):
     """Runs one session on one thread. Its signals arrive on the thread that made this object.
 
     ``happened`` carries events of loading and of replies, ``compared`` those of comparisons, ``explained`` rounds laid
-    open.
+    open, ``counted`` a Counted.
     """
 
     happened = Signal(object)
     compared = Signal(object)
     explained = Signal(object)
+    counted = Signal(object)
 
     def __init__(self, make_session: Callable[[], Session] = engine, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -113,6 +131,7 @@ class Worker(QObject):
         self._load_cancel: threading.Event | None = None
         self._control: Control | None = None
         self._compare_cancel: threading.Event | None = None
+        self._count_cancel: threading.Event | None = None
         self._is_closing = False
 
     def start(self) -> None:
@@ -154,6 +173,13 @@ class Worker(QObject):
         """Lay a past round open when everything asked for before is done."""
         self._orders.put(_Explain(turn, round))
 
+    def count(self, text: str) -> None:
+        """Count the tokens of a text when everything asked for before is done; a count still waiting is given up."""
+        if self._count_cancel is not None:
+            self._count_cancel.set()
+        self._count_cancel = threading.Event()
+        self._orders.put(_Count(text, self._count_cancel))
+
     def close(self) -> None:
         """Cancel everything and let the thread end; returns at once."""
         if self._is_closing:
@@ -177,6 +203,8 @@ class Worker(QObject):
             self.compared.emit(news.event)
         elif isinstance(news.event, Explained | ExplainFailed):
             self.explained.emit(news.event)
+        elif isinstance(news.event, Counted):
+            self.counted.emit(news.event)
         else:
             self.happened.emit(news.event)
 
@@ -193,6 +221,8 @@ class _EngineThread(QThread):
         self._make_session = make_session
         self._orders = orders
         self._postponed: deque[_Order | None] = deque()
+        self._making: Generator[Event, None, None] | None = None
+        self._making_for = 0
 
     def run(self) -> None:
         session: Session | None = None
@@ -202,41 +232,11 @@ class _EngineThread(QThread):
                 self._work(session, order)
             except Exception as problem:  # whatever goes wrong must become a sentence, not a vanished thread
                 self._fail(order, problem.notice if isinstance(problem, Problem) else _unexpected(problem))
+        self._end_making()
         if session is not None:
             session.close()
 
     def _next(self) -> _Order | None:
-        return self._postponed.popleft() if self._postponed else self._orders.get()
-
-    def _work(self, session: Session, order: _Order) -> None:
-        if isinstance(order, _Load):
-            self._tell(session.load(order.choice, order.cancel), order.number)
-        elif isinstance(order, _Reply):
-            self._tell(session.reply(order.request, order.control), None)
-        elif isinstance(order, _Explain):
-            self._tell(session.explain(order.turn, order.round), None)
-        else:
-            for event in session.compare(order.plan, order.cancel):
-                self.news.emit(_News(None, event))
-                if isinstance(event, RunEnded) and event.is_border:
-                    self._give_way(session)
-                if self.isInterruptionRequested():
-        self._making: Generator[Event, None, None] | None = None
-        self._making_for = 0
-                    break
-
-    def _give_way(self, session: Session) -> None:
-        """Write replies that are waiting, between two runs; everything else waits on."""
-        while not self._orders.empty():
-            order = self._orders.get()
-            if not isinstance(order, _Reply):
-                self._postponed.append(order)
-                continue
-        self._end_making()
-            try:
-                self._work(session, order)
-            except Exception as problem:  # as in run: the comparison goes on
-                self._fail(order, problem.notice if isinstance(problem, Problem) else _unexpected(problem))
         """The next order; while none is waiting, the twin is made."""
         while self._making is not None and not self._postponed and self._orders.empty():
             if self.isInterruptionRequested():
@@ -246,24 +246,55 @@ class _EngineThread(QThread):
                 self.news.emit(_News(self._making_for, next(self._making)))
             except StopIteration:
                 self._making = None
+        return self._postponed.popleft() if self._postponed else self._orders.get()
 
-    def _fail(self, order: _Order, notice: Notice) -> None:
     def _end_making(self) -> None:
         if self._making is not None:
             self._making.close()
             self._making = None
 
-        """An order that ended in an error ends with a sentence."""
+    def _work(self, session: Session, order: _Order) -> None:
         if isinstance(order, _Load):
             self._end_making()
-            self.news.emit(_News(order.number, LoadFailed(notice)))
+            self._tell(session.load(order.choice, order.cancel), order.number)
             if order.choice.twin_later and session.wants_twin:
                 self._making, self._making_for = session.make_twin(order.cancel), order.number
+        elif isinstance(order, _Reply):
+            self._tell(session.reply(order.request, order.control), None)
+        elif isinstance(order, _Explain):
+            self._tell(session.explain(order.turn, order.round), None)
+        elif isinstance(order, _Count):
+            if not order.cancel.is_set():
+                self.news.emit(_News(None, Counted(order.text, session.count(order.text))))
+        else:
+            for event in session.compare(order.plan, order.cancel):
+                self.news.emit(_News(None, event))
+                if isinstance(event, RunEnded) and event.is_border:
+                    self._give_way(session)
+                if self.isInterruptionRequested():
+                    break
+
+    def _give_way(self, session: Session) -> None:
+        """Write replies that are waiting, between two runs; everything else waits on."""
+        while not self._orders.empty():
+            order = self._orders.get()
+            if not isinstance(order, _Reply):
+                self._postponed.append(order)
+                continue
+            try:
+                self._work(session, order)
+            except Exception as problem:  # as in run: the comparison goes on
+                self._fail(order, problem.notice if isinstance(problem, Problem) else _unexpected(problem))
+
+    def _fail(self, order: _Order, notice: Notice) -> None:
+        """An order that ended in an error ends with a sentence."""
+        if isinstance(order, _Load):
+            self.news.emit(_News(order.number, LoadFailed(notice)))
         elif isinstance(order, _Reply):
             self.news.emit(_News(None, Failed(order.request.turn, notice)))
         elif isinstance(order, _Explain):
             self.news.emit(_News(None, ExplainFailed(order.turn, order.round, notice)))
-        else:
+        elif isinstance(order, _Compare):
             self.news.emit(_News(None, Compared(Comparison(order.plan, {}, (), (), is_whole=False), notice)))
 
     def _tell(self, events: Iterable[Event | Explained | ExplainFailed], load: int | None) -> None:
