@@ -3066,6 +3066,10 @@
         <translation>no se ha elegido quién haga el borrador</translation>
     </message>
     <message>
+        <source>the model itself is in few bits, so a copy in fewer saves too little to pay</source>
+        <translation>el propio modelo tiene pocos bits, así que una copia con menos ahorra demasiado poco</translation>
+    </message>
+    <message>
         <source>this model keeps a running state that cannot be rolled back</source>
         <translation>este modelo lleva un estado continuo que no se puede deshacer</translation>
     </message>
@@ -3128,6 +3132,10 @@
     <message>
         <source>Fast: exact mode would cost {percent:.0f} % on this machine</source>
         <translation>Rápido: el modo exacto costaría un {percent:.0f} % en este equipo</translation>
+    </message>
+    <message>
+        <source>Fast: the kernels of these weights give other bits for other row counts</source>
+        <translation>Rápido: los núcleos de estos pesos dan otros bits con otro número de filas</translation>
     </message>
     <message>
         <source>Fast: nothing is drafted for this model, so there is nothing to keep equal</source>
