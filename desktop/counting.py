@@ -40,20 +40,33 @@ class Count:
         return self.chat > 0 and self.whole + self.reserve > self.context
 
 
-def count(conversation: Conversation, message: str, context: int, max_new_tokens: int) -> Count:
-    """Learns from the newest reply how many bytes a token has, and what the chat before it takes."""
+def counted_text(conversation: Conversation, message: str) -> str:
+    """What the engine has to count: of a chat with replies the message alone, else the system prompt, too."""
+    return message if conversation.turns else conversation.system + message
+
+
+def count(
+    conversation: Conversation, message: str, context: int, max_new_tokens: int, known: int | None = None
+) -> Count:
+    """Learns from the newest reply how many bytes a token has, and what the chat before it takes.
+
+    ``known`` is what the engine counted for `counted_text`.
+    """
     rate = BYTES_A_TOKEN
     so_far = len(conversation.system.encode()) / rate + A_TURN if conversation.system.strip() else 0.0
     turns = conversation.turns
     texts = [text for turn in turns for text in (turn.question, turn.reply.text)]
     finished = turns[-1].reply.finished if turns else None
     if finished is not None and finished.statistics.prompt_tokens:
-        known = finished.statistics.prompt_tokens + finished.statistics.tokens
+        taken = finished.statistics.prompt_tokens + finished.statistics.tokens
         size = sum(len(text.encode("utf-8", "replace")) for text in (*texts, conversation.system))
         if size > LEAST_KNOWN and not any(note.id.startswith("context.") for note in turns[-1].reply.notes):
-            rate = size / known
-        so_far = known
+            rate = size / taken
+        so_far = taken
     elif texts:
         so_far += sum(len(text.encode("utf-8", "replace")) for text in texts) / rate + A_TURN * len(texts)
+    if known is not None and message:
+        so_far = so_far if turns else 0.0
+        return Count(round(so_far), known + A_TURN, context, min(max_new_tokens, context // 4))
     own = len(message.encode("utf-8", "replace")) / rate + A_TURN if message else 0.0
     return Count(round(so_far), round(own), context, min(max_new_tokens, context // 4))

@@ -13,7 +13,7 @@ from PySide6.QtCore import QEvent, QLocale, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from desktop.counting import count
+from desktop.counting import count, counted_text
 from desktop.field import files_in
 from desktop.sentences import filled
 from desktop.settings.chat_dialog import ChatDialog
@@ -55,6 +55,7 @@ class Desk(QObject):
         self._usual = usual
         self._window = window
         self._is_blank = True
+        self._counted: tuple[str, int | None] = ("", None)
         self._draft_timer = self._timer(DRAFT_MS, self.keep)
         self._count_timer = self._timer(COUNT_MS, self.show_count)
         self._composer.recall.prompts = lambda: history.prompts(chat.conversation)
@@ -64,7 +65,8 @@ class Desk(QObject):
         self._composer.settings_wanted.connect(self.show_settings)
         self._composer.thinking_chosen.connect(self.think)
         chat.state_changed.connect(self._count_timer.start)
-        chat.loaded.connect(self._offer_thinking)
+        chat.loaded.connect(self._on_loaded)
+        chat.counted.connect(self._on_counted)
         page.setAcceptDrops(True)
         page.installEventFilter(self)
 
@@ -163,14 +165,27 @@ class Desk(QObject):
     # The count
 
     def show_count(self) -> None:
-        """Say how much of the context the chat and the message take."""
+        """Say how much of the context the chat and the message take, and have the engine count it better."""
         self._count_timer.stop()
+        text = counted_text(self._chat.conversation, self._composer.text())
+        if text != self._counted[0] or self._counted[1] is None:
+            self._counted = (text, None)
+            if text:
+                self._chat.count(text)
+        self._show_count(self._counted[1])
+
+    def _on_counted(self, text: str, tokens: int) -> None:
+        if text == self._counted[0]:
+            self._counted = (text, tokens)
+            self._show_count(tokens)
+
+    def _show_count(self, known: int | None) -> None:
         model, conversation = self._chat.model, self._chat.conversation
         if model is None or (self._composer.is_empty and not conversation.turns) or conversation.is_writing:
             self._composer.show_count("")
             return
         limit = (conversation.settings or self._usual()).max_new_tokens
-        found = count(conversation, self._composer.text(), model.context, limit)
+        found = count(conversation, self._composer.text(), model.context, limit, known)
         words, hint = self.tr("about {used} of {context} tokens"), ""
         if found.is_too_long:
             words = self.tr("about {used} of {context} tokens: too long")
@@ -192,6 +207,10 @@ class Desk(QObject):
             self.keep()
         self._offer_thinking()
         self.show_count()
+
+    def _on_loaded(self) -> None:
+        self._counted = ("", None)  # another model counts otherwise
+        self._offer_thinking()
 
     def _offer_thinking(self) -> None:
         settings = self._chat.conversation.settings or self._usual()

@@ -119,6 +119,12 @@ class Session:
             model, reason = self._ready.loaded.name, offered.reason(name).id
             raise Problem("error.drafter_unavailable", drafter=name, model=model, reason=reason)
 
+    def count(self, text: str) -> int:
+        """How many tokens a text is, without those that a template puts around it. Raises Problem without a model."""
+        if self._ready is None:
+            raise Problem("error.no_model")
+        return len(self._ready.model.tokenizer.encode(text, add_special_tokens=False))
+
     def close(self) -> None:
         """Let the model go and give its memory back."""
         if self._ready is not None:

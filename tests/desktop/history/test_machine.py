@@ -39,6 +39,7 @@ class Desk(QObject):
     """Stands for the worker: what it tells is played by the machine."""
 
     happened = Signal(object)
+    counted = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
