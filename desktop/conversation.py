@@ -154,13 +154,13 @@ class Conversation:
         """What the engine needs to write the last reply, and the reply's note of it.
 
         ``usual`` are the settings of a chat that has none of its own.
-        A turn without a reply (failed, or stopped at once) is left out together with its question, so that roles
+        A turn without an answer (failed, stopped at once or while thinking) is left out with its question, so that roles
         alternate and no empty message reaches the template. A reply that goes on is the request's last message. Token
         ids are sent along only for a model of ``identity``, or where it is not given.
         """
         messages = [Message("system", self.system)] if self.system.strip() else []
         for turn in self.turns[:-1]:
-            if turn.reply.text:
+            if turn.reply.answer.strip():
                 messages += [Message("user", turn.question), _answer(turn.reply, identity)]
         last = self.turns[-1]
         messages.append(Message("user", last.question))

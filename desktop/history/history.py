@@ -100,7 +100,7 @@ class History(QObject):
             is_new = False
         title = before.title
         if not title and not before.is_named:
-            title = title_of(first.text, conversation.turns[0].reply.text)
+            title = title_of(first.text, conversation.turns[0].reply.answer)
         shown = conversation.shown.id if conversation.shown else None
         settings = to_text(conversation.settings) if conversation.settings else ""
         after = replace(
