@@ -401,3 +401,17 @@ def test_h16_ten_thousand_quotes_and_brackets_are_shown_in_bounded_time(view: Tr
         begun(view, text)
         view.finish()
         view.show_turns([])
+
+
+def test_b13_a_turn_that_never_got_beyond_thinking_is_not_sent_back_as_an_empty_answer() -> None:
+    conversation = Conversation()
+    for text in ("<think>endless", "<think>short</think>Yes"):
+        reply = conversation.ask("Is it?").reply
+        write(reply, text)
+        reply.is_interrupted = True
+    conversation.ask("And now?")
+    assert [message.content for message in conversation.request().messages] == [
+        "Is it?",
+        "<think>short</think>Yes",
+        "And now?",
+    ]
