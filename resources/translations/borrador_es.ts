@@ -1481,7 +1481,7 @@
     </message>
     <message>
         <source>Presets</source>
-        <translation>Ajustes guardados</translation>
+        <translation>Guardados</translation>
     </message>
     <message>
         <source>Save as preset…</source>
@@ -1533,7 +1533,7 @@
     </message>
     <message>
         <source>As for new chats</source>
-        <translation>Como en las conversaciones nuevas</translation>
+        <translation>Como las nuevas</translation>
     </message>
     <message>
         <source>Save as preset</source>
