@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from inference.bench.comparison import Compared, Plan, Setting
+from inference.bench.figures import exact_identities, figures_of
+from inference.bench.kinds import KINDS
 from inference.bench.prompts import BUILT_IN
 from inference.events import Finished, Loaded
+from inference.explained import Explained
 from inference.session import Session
 from inference.settings import Control, Message, ModelChoice, Request, Sampling, Speculation
 
@@ -52,3 +56,20 @@ def test_speculative_text_equals_plain_text(session: Session, sampling: Sampling
         accepted += drafted.statistics.accepted
         tested += drafted.statistics.tested
     assert accepted / tested > 0.5, "measured 0.6; a twin far below is broken"
+
+
+def test_a_comparison_on_twelve_kinds_is_identical_on_and_off_and_its_rounds_can_be_told(session: Session) -> None:
+    settings = (Setting("exact"), Setting("exact", on=True, drafter="twin", k=4))
+    plan = Plan(settings, KINDS, Sampling(temperature=0), max_new_tokens=16, repeats=1)
+    compared = list(session.compare(plan, threading.Event()))[-1]
+    assert isinstance(compared, Compared)
+    assert compared.failure is None
+    same = figures_of(compared.comparison)[1].sameness
+    assert (same.prompts, same.identical) == (12, 12), compared.comparison.differences
+    assert len(exact_identities(compared.comparison)) == 1
+    last = compared.comparison.runs[-2 if compared.comparison.runs[-1].setting == 0 else -1]
+    for index in range(len(last.rounds)):
+        (told,) = session.explain(last.turn, index)
+        assert isinstance(told, Explained), told
+        assert told.is_same
+        assert sum(step.kind == "accepted" for step in told.walks["coupled"]) == last.rounds[index].accepted
