@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from inference.draft_length import Acceptance, DraftLength, RoundTimes
 from inference.drafters.auto import Auto
 from inference.drafters.base import Branching, Draft
-from inference.drafters.hybrid import Option, quickest
+from inference.drafters.hybrid import quickest
 from inference.drafters.ngram import Chances, NgramDrafter
 from inference.messages import Notice
 from inference.sources import LookUp, Model
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inference.drafters.offered import Offered
+    from inference.drafters.option import Option
     from inference.engine import Outcome
     from inference.sampling import Sampler
     from inference.settings import Control, Speculation

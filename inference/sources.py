@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from inference.draft_length import LARGEST_TREE
-from inference.drafters.hybrid import Option
+from inference.drafters.option import Option
 from inference.drafters.sketch import depth
 
 if TYPE_CHECKING:

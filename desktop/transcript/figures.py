@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from desktop.sentences import filled, sentence
+from desktop.speculation.compare_words import drafter_label
 
 if TYPE_CHECKING:
     from inference.events import Finished, Statistics
@@ -30,14 +31,14 @@ def quiet_line(finished: Finished) -> str:
 
 
 def usual_k(figures: Statistics) -> int:
-    """The draft length planned most often."""
+    """The draft length planned most often where there was a draft."""
     counts = figures.k_histogram
-    return max(range(len(counts)), key=lambda k: counts[k]) if counts else 0
+    return max(range(1, len(counts)), key=lambda k: counts[k]) if any(counts[1:]) else 0
 
 
 def _drafter(figures: Statistics) -> str:
     if figures.drafter != "twin":
-        return figures.drafter
+        return drafter_label(figures.drafter)
     if figures.bits is None:
         return QCoreApplication.translate("figures", "self-draft")
     return _say(QCoreApplication.translate("figures", "self-draft {bits:.0f}-bit"), bits=figures.bits.levels)

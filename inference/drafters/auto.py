@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from inference.drafters.hybrid import quickest
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from inference.drafters.hybrid import Option
+    from inference.drafters.option import Option
 
 FADE = 0.98
 """What a round leaves of the weight of those before it."""
@@ -62,9 +60,8 @@ class Auto:
 
     def pick(self, options: Sequence[Option], bucket: int) -> Option:
         """The option that is quickest when promises are corrected; a try goes first."""
-        corrected = [(option.speed * self._of(option, bucket).correction, option) for option in options]
-        best = max(corrected, key=lambda pair: pair[0])[1]
-        return quickest([best, *(option for option in options if option.is_try)])
+        tries = (option for option in options if option.is_try)
+        return next(tries, max(options, key=lambda option: option.speed * self._of(option, bucket).correction))
 
     def record(self, option: Option, bucket: int, tokens: int, ms: float) -> None:
         """A round of this option is over."""

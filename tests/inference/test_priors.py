@@ -9,7 +9,7 @@ import pytest
 
 from inference import priors
 from inference.draft_length import Acceptance, RoundTimes
-from inference.drafters.hybrid import Option
+from inference.drafters.option import Option
 from inference.drafting import Learned
 from inference.measure import StepTimes
 from inference.models import folders
