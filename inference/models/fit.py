@@ -40,7 +40,7 @@ STEP = 128
 
 CHUNK = 256
 SHORTEST_CONTEXT = 1024
-WORK_CPU = 30_000_000
+WORK_CPU = 22_000_000
 """Bytes for kernels and threads beside what a pass needs; measured on the starter and five tiny models."""
 WORK_CUDA = 600_000_000
 """The driver's context, libraries and their work spaces."""
@@ -185,9 +185,12 @@ def segments(model: Shape, plan: Plan, kind: str) -> tuple[tuple[str, int], ...]
     context = min(plan.context, model.longest)
     slots = -(-(context + SPARE) // STEP) * STEP
     packs = kind == "ram" and model.fast and width == 2
-    once = model.parameters * width if plan.dtype in ("bfloat16", "float16", "float32") else (
-        (model.parameters - model.linear) * width + model.linear * BITS[plan.dtype] / 8
-    )
+    once = float(model.parameters * width)
+    if plan.dtype == "int8":  # the head is a matrix like others, of its own where it is tied
+        once = (model.parameters - model.linear - (0 if model.tied else model.embedding)) * width
+        once += model.read * BITS["int8"] / 8
+    elif plan.dtype == "nf4":  # bitsandbytes leaves the head as it is
+        once = (model.parameters - model.linear) * width + model.linear * BITS["nf4"] / 8
     parts = {
         "target": once + (model.embedding * width if packs and model.tied else 0),
         "twin": 0.0 if plan.twin is None or model.recurrent else model.read * twin_bits(plan.twin, kind, width) / 8,

@@ -59,7 +59,7 @@ class Forecast:
         """The forecast as a sentence."""
         if self.dtype is None:
             return Notice("fit.card_too_small", {"card": self.card})
-        values = {
+        values: dict[str, str | int | float] = {
             "card": self.card, "dtype": self.dtype, "speed": self.speed, "k": self.k,
             "percent": 100 * self.acceptance,
         }

@@ -1,0 +1,59 @@
+"""What loading takes, in a process of its own: prints one JSON object a model, bytes of memory that is its own.
+
+Measured after a first small model, which brings the libraries and their threads; the cache is written to the end, since
+it takes memory only where it is written.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from inference import freeing
+from inference.session import Session
+from inference.settings import Control, Message, ModelChoice, Request, Sampling
+
+
+def own() -> int:
+    """Bytes that no file stands behind, shared or not."""
+    freeing.release()
+    lines = Path("/proc/self/status").read_text().splitlines()
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    return sum(int(fields[name].split()[0]) * 1024 for name in ("RssAnon", "RssShmem"))
+
+
+def loaded(choice: dict[str, Any]) -> Session:
+    session = Session()
+    *_, last = session.load(ModelChoice(**choice), threading.Event())
+    assert session.ready is not None, last
+    request = Request(1, (Message("user", "Say something"),), Sampling(temperature=0), 8)
+    *_, _ = session.reply(request, Control())
+    import torch
+
+    cache: Any = session.ready.engine.cache
+    with torch.inference_mode():
+        for layer in cache.layers:
+            for buffer in cache.layer(layer):
+                buffer.fill_(0)
+    return session
+
+
+def main() -> None:
+    first, *choices = json.loads(sys.stdin.read())
+    loaded(first).close()
+    for choice in choices:
+        before = own()
+        session = loaded(choice)
+        assert session.ready is not None
+        taken, dtype = own() - before, session.ready.loaded.dtype
+        session.close()
+        del session
+        sys.stdout.write(json.dumps({"taken": taken, "dtype": dtype, "left": own() - before}) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
