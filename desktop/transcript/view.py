@@ -47,6 +47,8 @@ SHOWN_CHARACTERS = 9_000
 """Of a longer chat only the newest turns are laid out at first: about so many characters."""
 AT_ONCE = 3_000
 """So many characters are laid out in one step while nothing else is to be done."""
+MOST_GROWTH = 12_000
+"""So many of a reply that grew by more since the last time."""
 AT_THE_TOP = 8_000
 """So many when the reader comes to the top."""
 MOST_SHOWN = 4_000_000
@@ -92,6 +94,10 @@ class Transcript(QTextBrowser):
         self._resizing.setSingleShot(True)
         self._resizing.setInterval(SOON_MS)
         self._resizing.timeout.connect(self._resize_formulas)
+        self._growth = QTimer(self)
+        self._growth.setSingleShot(True)
+        self._growth.setInterval(0)
+        self._growth.timeout.connect(self._on_growth)
         self._sheet = Sheet(self.document(), self._formats)
         self._turns: list[Turn] = []
         self._growing: list[Passage] = []
@@ -316,10 +322,18 @@ class Transcript(QTextBrowser):
             self._sheet.passages.append(self._sheet.begin_reply(cursor, reply, turn))
 
     def _grow(self) -> None:
+        """Show more of the last reply; what is too much for one step comes with the next."""
         passage = self._sheet.passages[-1]
         stretches = passage.stretches
+        shown = passage.answer.shown - passage.reply.thought.answer if passage.answer is not None else 0
         with Edit(self, stretches[-1] if stretches else None) as cursor:
-            self._sheet.lay_out_reply(cursor, passage, is_over=False)
+            end = self._sheet.lay_out_reply(cursor, passage, is_over=False, most=shown + MOST_GROWTH)
+        if end < len(passage.reply.wide):
+            self._growth.start()
+
+    def _on_growth(self) -> None:
+        if self._sheet.passages and not self._sheet.passages[-1].reply.is_over:
+            self.extend()
 
     def _end(self, most: int | None = None) -> None:
         """The last reply to its end, or ``most`` characters of it, and what stands under it."""

@@ -415,3 +415,14 @@ def test_b13_a_turn_that_never_got_beyond_thinking_is_not_sent_back_as_an_empty_
         "<think>short</think>Yes",
         "And now?",
     ]
+
+
+def test_h05_much_code_that_comes_at_once_is_shown_in_steps(view: Transcript, qtbot: QtBot) -> None:
+    reply = begun(view, "```python\n")
+    lines = "".join(f"value_{n} = {n}\n" for n in range(1500))
+    reply.add([Piece(lines, "plain", 9)])
+    view.extend()
+    assert "value_1499" not in view.toPlainText()
+    qtbot.waitUntil(lambda: "value_1499" in view.toPlainText())
+    view.finish()
+    assert copied(view) == lines.rstrip("\n")
