@@ -161,7 +161,7 @@ class Compare(QWidget):
         except Problem as problem:
             self.tell(problem.notice)
         else:
-            self.setup.show_settings(comparison.plan.settings)
+            self.setup.show_plan(comparison.plan)
             self.show_comparison(comparison, is_own=False)
             self._say(filled(self.tr("{file} is shown."), file=file.name))
 

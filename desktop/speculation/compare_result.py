@@ -145,6 +145,7 @@ class Result(QWidget):
     def _show_verdicts(self) -> None:
         for label in self._words:
             self._verdicts.removeWidget(label)
+            label.hide()
             label.deleteLater()
         self._words = []
         if self.comparison is None:

@@ -151,6 +151,26 @@ class Setup(QWidget):
         self._cards = [self._card(setting) for setting in settings[:MOST]]
         self._show_cards()
 
+    def show_plan(self, plan: Plan) -> None:
+        """Put everything as it was in a plan, so that it can be run again."""
+        if plan.prompts == KINDS:
+            self.source.setCurrentIndex(self.source.findData(TWELVE))
+            self._on_source()
+        elif len(plan.prompts) == 1 and len(plan.prompts[0].turns) == 1:
+            self.show_question(plan.prompts[0].turns[0], plan.before, plan.sampling, plan.max_new_tokens)
+        else:
+            self.source.setCurrentIndex(self.source.findData(FILE))
+            self.prompt.hide()
+            self._from_file = plan.prompts
+            self.about.setText(filled(self.tr("{count} prompts of the record"), count=len(plan.prompts)))
+            self.about.show()
+        self._usual = plan.sampling if self._usual is not None else None
+        self.temperature.setValue(plan.sampling.temperature)
+        self.seed.setText(str(1 if plan.sampling.seed is None else plan.sampling.seed))
+        self.tokens.setValue(plan.max_new_tokens)
+        self.repeats.setValue(plan.repeats)
+        self.show_settings(plan.settings)
+
     def show_question(self, question: str, before: tuple[Message, ...], sampling: Sampling, tokens: int) -> None:
         """Compare on one question of a chat, behind the messages before it, sampled as its reply was."""
         self.source.setCurrentIndex(self.source.findData(ONE))
@@ -159,7 +179,7 @@ class Setup(QWidget):
         self.temperature.setValue(sampling.temperature)
         self.seed.setText(str(sampling.seed if sampling.seed is not None else 1))
         self.tokens.setValue(tokens)
-        self._usual = sampling
+        self._usual = sampling if self._usual is not None else None
         self._on_source()
 
     def add_setting(self, setting: Setting | None = None) -> None:

@@ -45,7 +45,7 @@ def rows_of(comparison: Comparison, figures: Sequence[Figures]) -> list[Row]:
         _row(translate("compare", "Accepted"), figures, lambda one: _percent(one.acceptance)),
         _row(translate("compare", "Accepted by depth"), figures, lambda one: _depths(one.accepted_by_depth),
              translate("compare", "Of the first drafted token of a round, of the second, and so on")),
-        _row(translate("compare", "Draft, ms a round"), figures, lambda one: _number(one.draft_ms or None, 1)),
+        _row(translate("compare", "Draft, ms a round"), figures, lambda one: _number(_draft_ms(one), 1)),
         _row(translate("compare", "Verify, ms a round"), figures, lambda one: _number(one.verify_ms, 1)),
         _row(translate("compare", "Memory, MB"), figures,
              lambda one: _number(one.memory / 1e6 if one.memory is not None else None, 0)),
@@ -128,6 +128,11 @@ class Table(QTableWidget):
 
 def _row(name: str, figures: Sequence[Figures], cell: Callable[[Figures], str], hint: str = "") -> Row:
     return Row(name, tuple(cell(one) for one in figures), hint)
+
+
+def _draft_ms(figures: Figures) -> float | None:
+    """What drafting took; nothing where nothing was drafted, though looking whether to takes a moment too."""
+    return figures.draft_ms if figures.acceptance is not None else None
 
 
 def _speed_ups(figures: Sequence[Figures], base: int, setting: str) -> Row:

@@ -1751,6 +1751,10 @@
         <translation>Ejecutar</translation>
     </message>
     <message>
+        <source>{count} prompts of the record</source>
+        <translation>{count} preguntas del registro</translation>
+    </message>
+    <message>
         <source>Twelve prompts of twelve kinds: poem, code, translation, summary and more.</source>
         <translation>Doce preguntas de doce clases: poema, código, traducción, resumen y más.</translation>
     </message>

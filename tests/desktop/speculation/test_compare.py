@@ -270,7 +270,7 @@ def test_record_runs_and_picture_are_saved_and_a_record_opened(stage: MakeStage,
     other = stage().ready()
     other.window.comparing.show_compare()
     page(other).open_record(str(tmp_path / "one.json"))
-    assert page(other).setup.settings == saved.plan.settings
+    assert page(other).setup.plan() == saved.plan
     assert [column.text.toPlainText() for column in columns(other)] == [POEM, POEM]
     assert page(other).rounds.isHidden(), "its replies were not written by this model as loaded"
     (tmp_path / "bad.json").write_text(json.dumps({"kind": "bench"}), encoding="utf-8")

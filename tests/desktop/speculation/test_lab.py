@@ -188,8 +188,13 @@ def test_the_quiet_line_leads_to_all_figures_which_can_be_copied(stage: MakeStag
     record.copy.click()
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines[0] == "|  | Value |"
-    for line in ("| Tokens a second | 58.0 |", "| Accepted tokens | 18 of 24 tested, 30 drafted |", "| Seed | 7, drawn |",
-                 "| Drafter | self-draft |", "| Identity | fake |"):  # fmt: skip
+    for line in (
+        "| Tokens a second | 58.0 |",
+        "| Accepted tokens | 18 of 24 tested, 30 drafted |",
+        "| Seed | 7, drawn |",
+        "| Drafter | self-draft |",
+        "| Identity | fake |",
+    ):
         assert line in lines, "\n".join(lines)
     assert record.said.text() == "The figures are on the clipboard."
 
