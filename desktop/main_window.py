@@ -299,7 +299,9 @@ class MainWindow(QMainWindow):
         self.header.rounds.setChecked(is_shown)
 
     def _on_suggestion(self, text: str) -> None:
-        self.composer.put(text)
+        """Put a text to be sent; what is being written stays before it."""
+        before = self.composer.text()
+        self.composer.put(f"{before}\n\n{text}" if before.strip() and before != text else text)
         self.composer.setFocus()
 
     def _show_settings(self) -> None:

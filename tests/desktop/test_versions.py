@@ -146,6 +146,19 @@ def test_a_branch_before_the_first_question_is_an_empty_chat(stage: MakeStage) -
     assert list(one.window.history.store.chats) == [first]
 
 
+def test_a_branch_does_not_take_the_place_of_what_was_being_written(stage: MakeStage) -> None:
+    one = stage().ready()
+    one.window.composer.put("half a thought")
+    one.window.new_chat()
+    one.window.composer.put("")
+    one.ask("a")
+    one.window.new_chat()
+    one.window.composer.put("half a thought")
+    one.window.show_chat(next(iter(one.window.history.store.chats)), None)
+    follow(one, f"fork/{one.reply.turn}")
+    assert one.window.composer.text() == "half a thought\n\na"
+
+
 def test_a_stopped_reply_goes_on_after_a_restart(stage: MakeStage) -> None:
     permits = threading.Semaphore(2)
     one = stage(Script(replies=(POEM, " And on it went."), permits=permits)).ready()
