@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 FADE = 0.98
 """What a round leaves of the weight of those before it."""
-PRIOR_ROUNDS = 12.0
+PRIOR_ROUNDS = 4.0
 """Rounds that a promise counts for, until measured ones outweigh it."""
 
 
