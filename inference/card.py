@@ -68,7 +68,10 @@ class Card:
 
         twin = GraphTwin(forward, self._cache, self._choice)
         self._twins = [twin]  # a better twin takes the place of the quick one
-        twin.prepare()
+        try:
+            twin.prepare()
+        except torch.cuda.OutOfMemoryError:
+            torch.cuda.empty_cache()  # captured when they are needed, should there be room by then
         return twin, self._step_ms(twin)
 
     def prepare(self, counts: range) -> Iterator[tuple[int, int]]:

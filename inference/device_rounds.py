@@ -16,7 +16,7 @@ import torch
 
 from inference.drafters.base import Draft
 from inference.drafters.twin import TwinDrafter
-from inference.graphs import StaticRows, bucket, buckets, reserved
+from inference.graphs import StaticRows, bucket, buckets
 from inference.quantize.triton_steps import choose, noise
 from inference.rows import tree_rows
 from inference.verify import Verdict
@@ -137,7 +137,7 @@ class GraphTwin(TwinDrafter):
         super().__init__(forward, cache, torch.device("cpu"))
         device = forward.device
         self.floor = 0.0
-        self._graphs = forward
+        self.graphs = forward
         self._choice = choice
         self._rows = StaticRows(1, device)
         # Behind each step everything of a row but its token and ancestors, and the place in the chain, is one more.
@@ -149,7 +149,11 @@ class GraphTwin(TwinDrafter):
         pinned = device.type == "cuda"
         self._seen = torch.zeros(LONGEST + 1, dtype=torch.float32, pin_memory=pinned)
         self._steps: dict[int, Work] = {}
-        self.graph_bytes = 0
+
+    @property
+    def graph_bytes(self) -> int:
+        """What its graphs take of the card."""
+        return self.graphs.pass_bytes
 
     def prepare(self) -> None:
         """Capture the step for the buckets at hand, before a reply needs it."""
@@ -178,7 +182,7 @@ class GraphTwin(TwinDrafter):
             step()
             if self.floor:
                 self._seen[depth : depth + 1].copy_(self._confidence[depth : depth + 1], non_blocking=True)
-                if self._graphs.device.type == "cuda":
+                if self.graphs.device.type == "cuda":
                     events.append(torch.cuda.Event())  # type: ignore[no-untyped-call]
                     events[-1].record()
                 if depth:
@@ -193,7 +197,7 @@ class GraphTwin(TwinDrafter):
     def _step(self, size: int) -> Work:
         if size in self._steps:
             return self._steps[size]
-        rows, graphs = self._rows, self._graphs
+        rows, graphs = self._rows, self.graphs
         graphs.step.reserve(self._cache)
         rows.numbers.zero_()
         rows.sight.slots.fill_(self._cache.slots - 1)
@@ -209,9 +213,7 @@ class GraphTwin(TwinDrafter):
             rows.tokens.copy_(token)
             rows.numbers.add_(self._advance)
 
-        before = reserved(graphs.device)
-        self._steps[size] = graphs.capture(work)
-        self.graph_bytes += max(0, reserved(graphs.device) - before)
+        self._steps[size] = graphs.captured(work)
         return self._steps[size]
 
 

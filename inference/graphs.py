@@ -124,7 +124,8 @@ class GraphForward:
         self._prefill = prefill
         self.step = step
         self.device = device
-        self.capture = capture
+        self._capture = capture
+        self.uncaptured: str | None = None
         self.kernels = "fused " + str(getattr(prefill, "kernels", ""))
         self.logits = torch.zeros(LARGEST_ROWS, step.vocabulary, dtype=torch.float32, device=device)
         self._passes: dict[tuple[int, int], dict[int, Pass]] = {}
@@ -200,10 +201,21 @@ class GraphForward:
         def work() -> None:
             logits.copy_(self.step(rows.tokens, rows.sight, size, cache))
 
+        return Pass(rows, self.captured(work), logits)
+
+    def captured(self, work: Work) -> Work:
+        """The work as a graph; where this machine cannot capture it, as it is, and ``uncaptured`` says why."""
         before = reserved(self.device)
-        run = self.capture(work)
+        try:
+            run = self._capture(work)
+        except torch.cuda.OutOfMemoryError:
+            raise
+        except RuntimeError as error:
+            self.uncaptured = str(error).split("\n")[0]
+            self._capture = plain_call
+            return work
         self.pass_bytes += max(0, reserved(self.device) - before)
-        return Pass(rows, run, logits)
+        return run
 
     def _moved(self, rows: Rows) -> Rows:
         return replace(

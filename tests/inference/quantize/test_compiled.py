@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CARDS = ("75", "80", "86", "89", "90", "120")
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_no_kernel_spills(made: Mapping[str, Any], card: str) -> None:
 @pytest.mark.parametrize("card", CARDS)
 def test_a_weight_takes_at_most_three_instructions(made: Mapping[str, Any], card: str) -> None:
     products = {name: code for name, code in made[card].items() if "one row" in name}
-    assert len(products) == 3
+    assert len(products) == (3 if card == "80" else 2)
     for name, code in products.items():
         print(f"sm_{card}, {name}: {code['per_weight']:.2f} instructions a weight")  # noqa: T201
         assert code["per_weight"] <= 3, f"sm_{card}, {name}: {code['kinds']}"
