@@ -275,10 +275,10 @@ class _EngineThread(QThread):
                     break
 
     def _give_way(self, session: Session) -> None:
-        """Write replies that are waiting, between two runs; everything else waits on."""
+        """Write replies and count tokens that are waiting, between two runs; everything else waits on."""
         while not self._orders.empty():
             order = self._orders.get()
-            if not isinstance(order, _Reply):
+            if not isinstance(order, _Reply | _Count):
                 self._postponed.append(order)
                 continue
             try:
