@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Any
 from inference.bench.prompts import BUILT_IN
 from inference.events import Failed, Finished, Loaded, LoadFailed, LoadProgress, Round, Started
 from inference.messages import Notice, Problem, sentence
-from inference.settings import DRAFTERS, RECIPES, RULES, Control, Message, ModelChoice, Request, Sampling, Speculation
+from inference.settings import (
+    DRAFTERS,
+    RECIPES,
+    RULES,
+    THINKING,
+    Control,
+    Message,
+    ModelChoice,
+    Request,
+    Sampling,
+    Speculation,
+)
 from inference.text.clean import clean
 
 if TYPE_CHECKING:
@@ -73,6 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--system", help="a system prompt")
     parser.add_argument("--max-new-tokens", type=int, default=1024)
     parser.add_argument("--stop", nargs="+", default=[], metavar="TEXT", help="end before any of these texts")
+    words = [word for word in THINKING if word]
+    parser.add_argument("--thinking", default="", choices=words, help="how to think, where the template knows")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output and nothing else")
     parser.add_argument("--out", type=Path, help="write the JSON object to this file")
 
@@ -184,7 +197,12 @@ def chat(options: argparse.Namespace) -> int:
     session = Session()
     if options.prompt is not None:
         request = Request(
-            1, (*system, Message("user", clean(options.prompt))), how, options.max_new_tokens, tuple(options.stop)
+            1,
+            (*system, Message("user", clean(options.prompt))),
+            how,
+            options.max_new_tokens,
+            tuple(options.stop),
+            options.thinking,
         )
         load(session, choice)
         finished = write(session, request, Control(plan), show=not (options.json or options.out))
@@ -229,7 +247,7 @@ def _converse(
             continue
         turn += 1
         asked = [*history, Message("user", line)]
-        request = Request(turn, tuple(asked), how, options.max_new_tokens, tuple(options.stop))
+        request = Request(turn, tuple(asked), how, options.max_new_tokens, tuple(options.stop), options.thinking)
         try:
             finished = write(session, request, Control(plan), show=True)
         except Problem as problem:
