@@ -116,6 +116,9 @@ _MARKED = {
     "speculation.zero": QT_TRANSLATE_NOOP("sentences", "Off: K is set to 0"),
     "speculation.none": QT_TRANSLATE_NOOP("sentences", "Off: {reason}"),
     "drafter.none": QT_TRANSLATE_NOOP("sentences", "no drafter is chosen"),
+    "drafter.low_bit_target": QT_TRANSLATE_NOOP(
+        "sentences", "the model itself is in few bits, so a copy in fewer saves too little to pay"
+    ),
     "drafter.recurrent": QT_TRANSLATE_NOOP("sentences", "this model keeps a running state that cannot be rolled back"),
     "drafter.no_linear": QT_TRANSLATE_NOOP("sentences", "this model has no matrices a 3-bit copy could be made of"),
     "drafter.name.none": QT_TRANSLATE_NOOP("sentences", "plain steps"),
@@ -137,6 +140,9 @@ _MARKED = {
         "Fast: chosen by you; near ties may fall differently with speculation on and off",
     ),
     "exact.off_cost": QT_TRANSLATE_NOOP("sentences", "Fast: exact mode would cost {percent:.0f} % on this machine"),
+    "exact.off_weights": QT_TRANSLATE_NOOP(
+        "sentences", "Fast: the kernels of these weights give other bits for other row counts"
+    ),
     "exact.off_recurrent": QT_TRANSLATE_NOOP(
         "sentences", "Fast: nothing is drafted for this model, so there is nothing to keep equal"
     ),

@@ -27,6 +27,7 @@ from inference.model import ReferenceForward, TextModel, is_recurrent, load_text
 from inference.models import fitting, interrupted
 from inference.models.fit import Plan
 from inference.models.source import Located, locate
+from inference.quantize import eight_bit, targets
 from inference.running import WIDTH, RunningCache, RunningForward, running_times
 from inference.settings import DRAFTERS, LARGEST_K, ModelChoice
 from inference.text.same_tokens import shared_ids
@@ -124,9 +125,9 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         dtype = tuning.dtype
         torch.set_num_threads(tuning.threads)
     twin = fitting.recipe(choice.recipe, device.type) if choice.drafter == "twin" else None
-    needed, free = _require_memory(found, Plan(_name(dtype), twin, choice.context), device)
+    needed, free = _require_memory(found, Plan(_plan(choice.weights) or _name(dtype), twin, choice.context), device)
     interrupted.begin(choice.model, needed, free)
-    model = load_text_model(found.folder, found.name, dtype, device)
+    model = load_text_model(found.folder, found.name, dtype, device, choice.weights)
     template = ChatTemplate(model.tokenizer, found.name)
     ends = end_token_ids(model.tokenizer, model.model.config, model.model.generation_config, template)
     limit = getattr(model.config, "max_position_embeddings", None) or choice.context
@@ -141,7 +142,13 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
             offered.refuse(drafter, Notice("drafter.recurrent"))
     else:
         offered.add(Offer(NgramDrafter(ends)))
-    if is_fast:
+    is_foreign = choice.weights in targets.OTHERS
+    if choice.weights == targets.OURS:
+        if not is_fast:
+            raise Problem("error.setting", field="weights", value=repr(choice.weights), allowed="full for this model")
+        for done, total in eight_bit.take_apart(model.model, device):
+            yield checked(Notice("load.reading", {"model": found.name}), done / total)
+    elif is_fast:
         for _ in pack(model.model):
             checked(Notice("load.reading"))
     kind: Any = Decoder if is_fast else RunningForward if is_running else ReferenceForward
@@ -157,12 +164,14 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         else:
             forward, kind, rows_device = card.forward, card.forward_of, torch.device("cpu")
     maker: TwinMaker | None = None
-    if not is_running and (choice.drafter in WITH_TWIN or choice.twin_later):
+    if is_foreign:
+        offered.refuse("twin", Notice("drafter.low_bit_target"))
+    elif not is_running and (choice.drafter in WITH_TWIN or choice.twin_later):
         joined = JOINED if is_fast else {}
         maker = TwinMaker(model, found.folder, template, ends, forward, kind, joined, cache, choice.recipe)
         yield from _twin(maker, offered, choice, cancel)
     exact: Width | None = None
-    if choice.exact is not False and not is_running:
+    if choice.exact is not False and not is_running and not is_foreign:
         yield checked(Notice("load.exact"))
         exact = find_width(forward, model.vocabulary, LARGEST_K, rows_device)
     yield checked(Notice("load.measuring"))
@@ -184,7 +193,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     elif not is_running:
         offered.refuse("small-model", Notice("drafter.no_draft_model"))
     threads = torch.get_num_threads()
-    name = str(dtype).removeprefix("torch.")
+    name = _name(dtype) if choice.weights == "full" else f"{_name(dtype)}, {choice.weights}"
 
     def mode(width: Width, times: StepTimes) -> Mode:
         return Mode(width, times, identity(found.name, device.type, name, forward.kernels, width))
@@ -299,6 +308,8 @@ def _mode(choice: ModelChoice, exact: Width | None, times: StepTimes) -> tuple[W
     fast = fast_width(LARGEST_FAST_K)
     if choice.exact is False:
         return fast, Notice("exact.off_chosen")
+    if choice.weights in targets.OTHERS:
+        return fast, Notice("exact.off_weights")
     if exact is None:
         return fast, Notice("exact.off_rows")
     if choice.exact is None and times.exact_cost >= EXACT_COST:
@@ -360,6 +371,11 @@ def _require_memory(found: Located, plan: Plan, device: torch.device) -> tuple[i
     """Refuse with figures what cannot fit; bytes needed and free."""
     kind = "gpu" if device.type == "cuda" else "ram"
     return fitting.require(found.folder, found.name, plan, kind, device.index or 0)
+
+
+def _plan(weights: str) -> str | None:
+    """What the forecast of memory calls these weights; None where the precision says it."""
+    return {"int8": "int8", "llm-int8": "int8", "nf4": "nf4"}.get(weights)
 
 
 def _name(dtype: torch.dtype) -> str:

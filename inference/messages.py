@@ -105,6 +105,7 @@ ENGLISH: dict[str, str] = {
     "drafter.name.twin": "self-draft",
     "drafter.name.ngram": "repeats",
     "drafter.none": "no drafter is chosen",
+    "drafter.low_bit_target": "the model itself is in few bits, so a copy in fewer saves too little to pay",
     "drafter.recurrent": "this model keeps a running state that cannot be rolled back",
     "drafter.no_linear": "this model has no matrices a 3-bit copy could be made of",
     "drafter.no_partner": "it joins repeats in the chat with a model that drafts, and there is none yet",
@@ -119,6 +120,7 @@ ENGLISH: dict[str, str] = {
     "exact.on": "Exact: speculation changes no bit of the answer",
     "exact.off_chosen": "Fast: chosen by you; near ties may fall differently with speculation on and off",
     "exact.off_cost": "Fast: exact mode would cost {percent:.0f} % on this machine",
+    "exact.off_weights": "Fast: the kernels of these weights give other bits for other row counts",
     "exact.off_recurrent": "Fast: nothing is drafted for this model, so there is nothing to keep equal",
     "exact.off_rows": "Fast: this machine's kernels give other bits for other row counts",
     # why a reply ended

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
-from inference.messages import Problem
+from inference.quantize import targets
 from inference.rows import inside_window, slot_positions
 from inference.transformers_loading import read_config, read_model, read_tokenizer
 
@@ -113,13 +113,21 @@ def is_recurrent(model: Any) -> bool:
     return bool(getattr(model, "_is_stateful", False) or kinds & {"linear_attention", "mamba", "recurrent", "conv"})
 
 
-def load_text_model(folder: Path, name: str, dtype: torch.dtype, device: torch.device) -> TextModel:
-    """Load a checked folder. Every failure is a Problem; no weight is left at its random start."""
+def load_text_model(
+    folder: Path, name: str, dtype: torch.dtype, device: torch.device, weights: str = "full"
+) -> TextModel:
+    """Load a checked folder. Every failure is a Problem; no weight is left at its random start.
+
+    With int8 ``weights`` it stays on the CPU, from where it is quantized onto the device; those of bitsandbytes are
+    quantized here.
+    """
     config = read_config(folder, name)
-    model = read_model(folder, name, config, dtype)
+    quantized = targets.configuration(weights, dtype)
+    model = read_model(folder, name, config, dtype, quantized, device)
     tokenizer = read_tokenizer(folder, name)
+    model = model.eval().requires_grad_(False)
     return TextModel(
-        model=model.eval().requires_grad_(False).to(device),
+        model=model if quantized is not None or weights == targets.OURS else model.to(device),
         tokenizer=tokenizer,
         name=name,
         device=device,

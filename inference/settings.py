@@ -6,6 +6,7 @@ Settings of a loaded model (ModelChoice) and of one reply (Request) are apart. K
 from __future__ import annotations
 
 import math
+import re
 import threading
 from dataclasses import dataclass, field
 from typing import Literal
@@ -14,6 +15,8 @@ from inference.messages import Problem
 
 DRAFTERS = ("none", "twin", "ngram", "small-model", "hybrid", "auto")
 RULES = ("coupled", "textbook")
+WEIGHTS = ("full", "int8", "nf4", "llm-int8")
+"""Of a target: as they are, in 8 bits of ours, or in those of bitsandbytes, for which exact mode is off."""
 RECIPES = ("auto", "nf3", "affine3", "mixed3", "nf4", "affine4", "nf2")
 """Of the twin; auto is the one that is quickest end to end on the device."""
 LARGEST_K = 8
@@ -116,9 +119,10 @@ class ModelChoice:
     ``drafter`` drafts unless a reply's Speculation names another.
 
     ``model`` is ``starter``, a folder, or ``owner/name[@revision]``; ``dtype`` is auto, bfloat16, float16 or float32;
-    ``device`` is auto, cpu or cuda; ``context`` counts tokens. ``draft_model``, named like the model, is a smaller one of
-    the same tokenizer for the small-model drafter. ``recipe`` is the twin's; where none is kept, it is made in a
-    quick way while loading, or, if ``twin_later``, by ``Session.make_twin``.
+    ``device`` is auto, cpu, cuda or cuda:N for card N in PCI order; ``context`` counts tokens. ``draft_model``, named
+    like the model, is a smaller one of the same tokenizer for the small-model drafter. ``recipe`` is the twin's; where
+    none is kept, it is made in a quick way while loading, or, if ``twin_later``, by ``Session.make_twin``. ``weights``
+    are those of WEIGHTS.
     """
 
     model: str = "starter"
@@ -130,12 +134,16 @@ class ModelChoice:
     draft_model: str = ""
     recipe: str = "auto"
     twin_later: bool = False
+    weights: str = "full"
 
     def __post_init__(self) -> None:
         _check_drafter(self.drafter)
-        _check_choice("recipe", self.recipe, RECIPES)
         _check_choice("dtype", self.dtype, ("auto", "bfloat16", "float16", "float32"))
-        _check_choice("device", self.device, ("auto", "cpu", "cuda"))
+        if not re.fullmatch(r"auto|cpu|cuda(:[0-9]{1,3})?", self.device):
+            allowed = "auto, cpu, cuda, or cuda:N for card N"
+            raise Problem("error.setting", field="device", value=repr(self.device), allowed=allowed)
+        _check_choice("recipe", self.recipe, RECIPES)
+        _check_choice("weights", self.weights, WEIGHTS)
         _check_whole("context", self.context, 64, 2**24, "a whole number of at least 64 tokens")
 
 

@@ -20,6 +20,7 @@ from inference.settings import (
     RECIPES,
     RULES,
     THINKING,
+    WEIGHTS,
     Control,
     Message,
     ModelChoice,
@@ -42,6 +43,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--drafter", default="auto", help=f"one of {', '.join(DRAFTERS)}")
     parser.add_argument("--draft-model", default="", help="a smaller model of the same tokenizer, for small-model")
     parser.add_argument("--dtype", default="auto", choices=("auto", "bfloat16", "float16", "float32"))
+    parser.add_argument("--weights", default="full", choices=WEIGHTS, help="of the model: full, or in few bits")
     parser.add_argument("--recipe", default="auto", choices=RECIPES, help="of the twin")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, or cuda:N for card N")
     parser.add_argument("--context", type=int, default=8192, help="tokens the chat may have")
@@ -101,6 +103,7 @@ def model_choice(options: argparse.Namespace) -> ModelChoice:
         context=options.context,
         exact=options.exact,
         recipe=options.recipe,
+        weights=options.weights,
     )
 
 

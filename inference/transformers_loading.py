@@ -33,9 +33,15 @@ def read_config(folder: Path, name: str) -> Any:
         raise _config_problem(error, folder, name) from None
 
 
-def read_model(folder: Path, name: str, config: Any, dtype: torch.dtype) -> Any:
-    """The folder's module in ``dtype`` on the CPU. Raises Problem unless exactly its weights are those of the files."""
+def read_model(
+    folder: Path, name: str, config: Any, dtype: torch.dtype, quantized: Any = None, device: torch.device | None = None
+) -> Any:
+    """The folder's module in ``dtype`` on the CPU. Raises Problem unless exactly its weights are those of the files.
+
+    ``quantized`` has bitsandbytes quantize them as they are read, onto the device.
+    """
     loader: Any = transformers.AutoModelForCausalLM
+    placed = {} if quantized is None else {"quantization_config": quantized, "device_map": {"": device}}
     try:
         model, report = loader.from_pretrained(
             folder,
@@ -45,6 +51,7 @@ def read_model(folder: Path, name: str, config: Any, dtype: torch.dtype) -> Any:
             use_safetensors=True,
             output_loading_info=True,
             trust_remote_code=safety.is_allowed(folder),
+            **placed,
         )
     except (MemoryError, torch.OutOfMemoryError):
         raise
