@@ -148,7 +148,7 @@ class Discover(QWidget):
 
     def _introduction(self, count: int) -> str:
         if self._found is None:
-            return self.tr("Models that suit Borrador, smallest first. The bar shows what of the memory each takes.")
+            return self.tr("Models that suit Borrador; the bar shows what of the memory each takes.")
         if not self._found:
             return self.tr("The hub knows no model of that name that can be loaded here.")
         if not count:

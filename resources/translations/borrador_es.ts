@@ -577,8 +577,8 @@
         <translation>Modelos que se pueden obtener</translation>
     </message>
     <message>
-        <source>Models that suit Borrador, smallest first. The bar shows what of the memory each takes.</source>
-        <translation>Modelos adecuados para Borrador, primero los pequeños. La barra muestra cuánta memoria ocupa cada uno.</translation>
+        <source>Models that suit Borrador; the bar shows what of the memory each takes.</source>
+        <translation>Modelos adecuados para Borrador; la barra muestra cuánta memoria ocupa cada uno.</translation>
     </message>
     <message>
         <source>The hub knows no model of that name that can be loaded here.</source>

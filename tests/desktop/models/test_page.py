@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QAccessible, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMessageBox, QWidget
@@ -155,7 +155,8 @@ def test_F12_leaving_the_page_loses_nothing_and_closing_pauses(shop: Stage, hub:
 def test_the_picker_opens_by_a_key_and_marks_what_is_loaded(shop: Stage) -> None:
     menu = shop.window.menu
     shown = []
-    menu.aboutToShow.connect(lambda: (shown.append([action.text() for action in menu.actions()]), menu.hide()))
+    menu.aboutToShow.connect(lambda: shown.append([action.text() for action in menu.actions()]))
+    menu.aboutToShow.connect(lambda: QTimer.singleShot(0, menu.close))
     press(Qt.Key.Key_L, CONTROL)
     until(shop, lambda: shown)
     assert shown[0][0] == "Starter model"
