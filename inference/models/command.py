@@ -83,9 +83,12 @@ def megabytes(size: int | None) -> str:
 
 
 def _add(options: argparse.Namespace) -> int:
-    from inference.models import job
+    from inference.models import convert, job
 
-    done = finished(job.finish(["convert", options.path], threading.Event()))
+    try:
+        done = finished(job.finish(["convert", options.path], threading.Event()))
+    finally:
+        convert.sweep()  # what a killed one left
     for note in done["notes"]:
         print(note["text"], file=sys.stderr)
     _say("terminal.added", model=done["model"]["name"], folder=done["folder"])

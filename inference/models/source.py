@@ -53,7 +53,10 @@ def locate(model: str, cancel: threading.Event) -> Generator[job.Step, None, Loc
             raise Problem("error.not_a_model", model=path.name, detail="it is a file, not a folder")
         folder = convert.converted(path.resolve())
         if folder is None:
-            imported = yield from job.finish(["convert", str(path)], cancel)
+            try:
+                imported = yield from job.finish(["convert", str(path)], cancel)
+            finally:
+                convert.sweep()  # what a killed one left
             folder = Path(imported["folder"])
         contents.check(folder, path.name)
         return Located(folder, folder.name)
