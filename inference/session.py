@@ -145,7 +145,7 @@ class Session:
         freeing.release()
         yield Failed(request.turn, freeing.anew(failed.notice))
 
-    def make_twin(self, cancel: threading.Event, *, quick: bool = False) -> Iterator[Event]:
+    def make_twin(self, cancel: threading.Event, *, quick: bool = False) -> Generator[Event, None, None]:
         """Make the loaded model's twin and keep it: TwinProgress, then DraftersChanged. It drafts from then on.
 
         Between two events replies may be written. Nothing happens where no twin is possible.

@@ -78,7 +78,7 @@ def test_load_tells_its_steps_and_what_it_made(folder: Path) -> None:
     session = Session()
     events = list(session.load(ModelChoice(model=str(folder), drafter="twin", dtype="float32"), threading.Event()))
     steps = list(dict.fromkeys(event.notice.id for event in events if isinstance(event, LoadProgress)))
-    assert steps == ["load.libraries", "load.reading", "load.twin", "load.exact", "load.measuring"]
+    assert steps == ["load.libraries", "load.reading", "load.twin", "twin.measuring", "load.exact", "load.measuring"]
     loaded = events[-1]
     assert isinstance(loaded, Loaded)
     assert loaded.name == "tiny"
