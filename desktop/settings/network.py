@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from desktop.sentences import sentence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from PySide6.QtCore import QSettings
+    from PySide6.QtGui import QKeyEvent
 
     from desktop.jobs import Jobs
     from inference.events import Notice
@@ -91,7 +93,7 @@ class NetworkGroup(QWidget):
         self.endpoint.setPlaceholderText("https://huggingface.co")
         self.proxy = QLineEdit(network.proxy, self)
         self.proxy.setPlaceholderText(self.tr("as the system has it"))
-        self.token = QLineEdit(self)
+        self.token = _Token(self)
         self.token.setEchoMode(QLineEdit.EchoMode.Password)
         self.token.setPlaceholderText("hf_…")
         self.keep = QPushButton(self.tr("Keep"), self)
@@ -154,3 +156,12 @@ class NetworkGroup(QWidget):
 
     def _on_failed(self, notice: Notice) -> None:
         self.said.setText(sentence(notice))
+
+
+class _Token(QLineEdit):
+    """Enter keeps the token; it does not close the dialog as well."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        super().keyPressEvent(event)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()
