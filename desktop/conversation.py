@@ -154,9 +154,9 @@ class Conversation:
         """What the engine needs to write the last reply, and the reply's note of it.
 
         ``usual`` are the settings of a chat that has none of its own.
-        A turn without an answer (failed, stopped at once or while thinking) is left out with its question, so that roles
-        alternate and no empty message reaches the template. A reply that goes on is the request's last message. Token
-        ids are sent along only for a model of ``identity``, or where it is not given.
+        A turn without an answer (failed, stopped at once or while thinking) is left out with its question, so that
+        roles alternate and no empty message reaches the template. A reply that goes on is the request's last message.
+        Token ids are sent along only for a model of ``identity``, or where it is not given.
         """
         messages = [Message("system", self.system)] if self.system.strip() else []
         for turn in self.turns[:-1]:

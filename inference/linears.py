@@ -75,7 +75,8 @@ class DenseLinear(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The product, plus the bias where there is one."""
         if self._packed:
-            return _multiply(x, *self._packed, self.bias)
+            (packed,) = self._packed
+            return _multiply(x, packed, self.bias)
         assert self.weight is not None
         return functional.linear(x, self.weight, self.bias)
 

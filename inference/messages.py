@@ -268,8 +268,8 @@ ENGLISH: dict[str, str] = {
     "another model.",
     "error.no_draft_model": "The small-model drafter needs a smaller model of the same tokenizer; name it with "
     "--draft-model.",
-    "error.other_tokenizer": "{draft} cannot draft for {target}: their tokenizers differ, so the same number would mean "
-    "another text; choose a smaller model of the same family.",
+    "error.other_tokenizer": "{draft} cannot draft for {target}: their tokenizers differ, so the same number would "
+    "mean another text; choose a smaller model of the same family.",
     "error.draft_model_running": "{draft} cannot draft for {target}: it keeps a running state that cannot be rolled "
     "back; choose another smaller model.",
     "error.missing_weights": "{model} lacks the weights {names}; download it again.",
@@ -287,8 +287,8 @@ ENGLISH: dict[str, str] = {
     "error.token": "The hub refuses your token; make a new one and put it into the settings, or set HF_TOKEN.",
     "error.token_form": "That is no token of the hub; copy it whole, it begins with hf_.",
     "error.proxy": "The proxy {proxy} cannot be used ({detail}); check it in the settings, or empty it there.",
-    "error.certificate": "The hub's certificate cannot be trusted ({detail}); check this machine's clock, and the proxy "
-    "or virus scanner in between.",
+    "error.certificate": "The hub's certificate cannot be trusted ({detail}); check this machine's clock, and the "
+    "proxy or virus scanner in between.",
     "error.changed": "{model} changed on the hub meanwhile; start the download again, and what still fits is kept.",
     "error.choose_file": "{model} holds GGUF files; choose one of them: {files}.",
     "error.offline_search": "The offline switch is on; turn it off in the settings to search the hub.",

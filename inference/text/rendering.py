@@ -35,7 +35,7 @@ _PLAIN = (
     "{% endfor %}{% if add_generation_prompt %}Assistant:{% endif %}"
 )
 _BLANK_LINE = "\n\n"
-_WAYS_TO_THINK: dict[str, dict[str, object]] = {
+_WAYS_TO_THINK: dict[str, dict[str, Any]] = {
     "enable_thinking": {"off": False, "on": True},
     "thinking": {"off": False, "on": True},
     "reasoning_effort": {"low": "low", "medium": "medium", "high": "high"},
@@ -55,7 +55,7 @@ class Renderer:
         if self.missing:
             self._template = ("{{ bos_token }}" if _adds_bos(tokenizer) else "") + _PLAIN
         self._endless = False  # one probe that takes its whole time is enough
-        self.arguments: dict[str, object] = {}
+        self.arguments: dict[str, Any] = {}
         self.has_system_role = self._knows_system()
         self.has_tool_role = self._knows_tool()
         self._ways = self._ways_to_think()
@@ -134,14 +134,14 @@ class Renderer:
         chat = (Message("user", _QUESTION), Message("assistant", _ANSWER), Message("tool", _TOOL))
         return not self.missing and _TOOL in (self._probe(*chat) or "")
 
-    def _ways_to_think(self) -> dict[str, dict[str, object]]:
+    def _ways_to_think(self) -> dict[str, dict[str, Any]]:
         """The arguments for each word, of the first variable that changes what the template writes."""
         source = self.written()
         question = Message("user", _QUESTION)
         for name, values in _WAYS_TO_THINK.items():
             if name not in source or self.missing:
                 continue
-            ways: dict[str, dict[str, object]] = {word: {name: value} for word, value in values.items()}
+            ways: dict[str, dict[str, Any]] = {word: {name: value} for word, value in values.items()}
             written = set()
             for arguments in ways.values():
                 self.arguments = arguments
