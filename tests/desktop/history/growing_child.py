@@ -12,6 +12,7 @@ from PySide6.QtCore import QCoreApplication
 
 from desktop.chat import Chat
 from desktop.history.history import History
+from desktop.settings.chat_settings import ChatSettings
 from desktop.store import Store
 from desktop.worker import Worker
 from inference.events import Loaded, Round
@@ -45,7 +46,7 @@ chat = Chat(worker, History(Store(Path(sys.argv[1])), count(1).__next__))
 
 def begin(_model: Loaded) -> None:
     chat.ask(f"Question {sys.argv[2]}")
-    chat.write(Speculation(k=3), Sampling(seed=7), 100_000)
+    chat.write(Speculation(k=3), ChatSettings(Sampling(seed=7), 100_000))
 
 
 def tell() -> None:

@@ -15,7 +15,6 @@ import pytest
 from desktop.history.history import History
 from desktop.history.trees import nodes_of
 from desktop.store import Store
-from inference.settings import Sampling
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QCoreApplication
@@ -80,7 +79,7 @@ def test_h03_killed_in_the_middle_of_a_reply(qapp: QCoreApplication, tmp_path: P
         assert turn.reply.can_go_on
         assert turn.reply.seed == 7
         conversation.ask("And then?")
-        roles = [(one.role, bool(one.content)) for one in conversation.request(Sampling(), 9).messages]
+        roles = [(one.role, bool(one.content)) for one in conversation.request().messages]
         assert roles == [("user", True), ("assistant", True), ("user", True)]
     store.close()
 
@@ -100,7 +99,7 @@ def test_h03_killed_before_the_first_word_leaves_nothing_for_the_template(
     assert [turn.question for turn in conversation.turns] == ["Question"]
     assert conversation.turns[0].reply.is_over
     conversation.ask("Next")
-    assert [one.content for one in conversation.request(Sampling(), 9).messages] == ["Next"]
+    assert [one.content for one in conversation.request().messages] == ["Next"]
     assert nodes_of([]) == []
     again.close()
 
