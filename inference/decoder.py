@@ -39,7 +39,8 @@ FEW_ROWS = 16
 
 def refusal(model: Any) -> str | None:
     """Which part of a transformers model only the reference forward can compute, in a word; None when there is none."""
-    if type(model).__name__ not in FAMILIES:
+    # A class of that name from a model's own code may compute something else.
+    if type(model).__name__ not in FAMILIES or not type(model).__module__.startswith("transformers."):
         return "architecture"
     if any(type(layer) is not nn.Linear for layer in _matrices(model)):
         return "matrices"

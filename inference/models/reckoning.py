@@ -5,8 +5,10 @@ In bfloat16 with the 3-bit twin. Reads how much memory there is and how much of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from inference.models import fit as reckoner
 
 if TYPE_CHECKING:
     from inference.models.tested import Tested
@@ -46,14 +48,12 @@ def memory() -> Memory:
 
 def fit(one: Tested, there: Memory) -> dict[str, Any]:
     """Segments in bytes, whether they fit, and a notice that says so."""
-    config = one.config
-    row = 4 * config["num_hidden_layers"] * config["num_key_value_heads"] * config["head_dim"]
-    parts = {
-        "target": 2.0 * one.parameters,
-        "twin": one.parameters * PACKED_BITS / 8,
-        "cache": float(row * CONTEXT),
-        "work": WORK,
-    }
+    shape = reckoner.shape(one.config, one.size, "bfloat16")
+    plan = replace(reckoner.usual(shape, there.kind, CONTEXT), dtype="bfloat16")
+    parts = dict(reckoner.segments(shape, plan, there.kind))
+    parts["work"] += parts.pop("graphs", 0)
+    if there.kind == "ram":
+        parts["work"] += round(WORK)  # the libraries, which no model has brought yet
     needed = sum(parts.values())
     free = there.whole - there.used - needed
     segments = [*parts.items(), ("others", float(there.used)), *([("free", free)] if free > 0 else [])]
