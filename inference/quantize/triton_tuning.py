@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from inference.models import folders
 from inference.quantize.triton_launch import Activations, Tile, processors, splits, tiles
 
 if TYPE_CHECKING:
@@ -102,6 +101,8 @@ def milliseconds(work: Callable[[], object]) -> float:
 
 
 def _file() -> Path:
+    from inference.models import folders  # only here: measuring needs nothing of it
+
     return folders.tuning_file().with_name("kernels.json")
 
 
