@@ -88,6 +88,7 @@ class NetworkGroup(QWidget):
         super().__init__(parent)
         self._jobs = jobs
         self.offline = QCheckBox(self.tr("Offline: never connect to the hub"), self)
+        self.offline.setObjectName("box")
         self.offline.setChecked(network.offline)
         self.endpoint = QLineEdit(network.endpoint, self)
         self.endpoint.setPlaceholderText("https://huggingface.co")
