@@ -225,6 +225,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     )
     engine = Engine(forward, cache, width, rows_device)
     engine.rounds = card.rounds if card is not None else None
+    checked(Notice("load.measuring"))
     return Ready(model, template, ends, engine, offered, in_force.times, modes, loaded, maker)
 
 

@@ -13,17 +13,17 @@ from inference.settings import ModelChoice, Speculation
 
 
 def test_nothing_given_is_the_starter() -> None:
-    assert read_arguments([]) == (ModelChoice(), Speculation())
+    assert read_arguments([]) == (ModelChoice(twin_later=True), Speculation())
 
 
 def test_everything_given() -> None:
     line = "--model owner/name@main --drafter none --k 3 --fast --context 512 --dtype float32 --device cpu"
     choice, speculation = read_arguments(line.split())
-    assert choice == ModelChoice("owner/name@main", "none", "float32", "cpu", 512, exact=False)
+    assert choice == ModelChoice("owner/name@main", "none", "float32", "cpu", 512, exact=False, twin_later=True)
     assert speculation == Speculation(on=False, k=3)
     assert read_arguments(["--exact"])[0].exact is True
-    choice = read_arguments("--drafter small-model --draft-model owner/small".split())[0]
-    assert choice == ModelChoice(drafter="small-model", draft_model="owner/small")
+    choice = read_arguments(["--drafter", "small-model", "--draft-model", "owner/small"])[0]
+    assert choice == ModelChoice(drafter="small-model", draft_model="owner/small", twin_later=True)
 
 
 @pytest.mark.parametrize(

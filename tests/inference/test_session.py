@@ -15,6 +15,7 @@ import torch
 
 from inference.events import Event, Failed, Finished, Loaded, LoadFailed, LoadProgress, Prefill, Round, Started
 from inference.messages import ENGLISH, Notice, Problem, fields, sentence
+from inference.quantize import kept
 from inference.session import Session
 from inference.settings import Control, Message, ModelChoice, Request, Sampling, Speculation
 from tests.inference.models_for_tests import tiny_model
@@ -74,7 +75,8 @@ def fixed(k: int) -> Control:
     return Control(Speculation(k=k))
 
 
-def test_load_tells_its_steps_and_what_it_made(folder: Path) -> None:
+def test_load_tells_its_steps_and_what_it_made(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "folder", lambda: tmp_path)  # no twin is kept yet
     session = Session()
     events = list(session.load(ModelChoice(model=str(folder), drafter="twin", dtype="float32"), threading.Event()))
     steps = list(dict.fromkeys(event.notice.id for event in events if isinstance(event, LoadProgress)))
@@ -82,8 +84,9 @@ def test_load_tells_its_steps_and_what_it_made(folder: Path) -> None:
     loaded = events[-1]
     assert isinstance(loaded, Loaded)
     assert loaded.name == "tiny"
-    assert (loaded.drafter, loaded.drafters, loaded.no_drafter) == ("twin", ("none", "twin", "ngram"), None)
-    assert loaded.refused == {}
+    drafters = ("none", "twin", "ngram", "hybrid", "auto")
+    assert (loaded.drafter, loaded.drafters, loaded.no_drafter) == ("twin", drafters, None)
+    assert list(loaded.refused) == ["small-model"]
     assert loaded.context == 1024, "a model's own limit bounds the setting"
     assert (loaded.device, loaded.dtype) == ("cpu", "float32")
 
@@ -186,7 +189,9 @@ def test_b11_again_draws_a_new_seed(session: Session) -> None:
 def test_the_next_turn_reuses_all_that_was_said(session: Session) -> None:
     _, first = play(session, ask())
     history = (
-        Message("user", "hi"), Message("assistant", first.text, first.token_ids), Message("user", "go on"),
+        Message("user", "hi"),
+        Message("assistant", first.text, first.token_ids),
+        Message("user", "go on"),
     )
     events, second = play(session, Request(2, history, WARM, 30))
     started = events[0]
@@ -257,9 +262,7 @@ def test_b05_every_source_of_end_tokens_counts(folder: Path, tmp_path: Path, k: 
     ready = session._ready
     assert ready is not None
     tokenizer = ready.model.tokenizer
-    assert ready.ends == {
-        300, 301, 302, tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("<|im_end|>")
-    }
+    assert ready.ends == {300, 301, 302, tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("<|im_end|>")}
     ends = set()
     for seed in range(60):
         _, finished = play(session, ask(sampling=Sampling(temperature=3.0, top_p=1, seed=seed)), fixed(k))
@@ -281,14 +284,15 @@ def test_an_outgrown_context_leaves_the_oldest_turns_out_and_says_so(session: Se
     assert started.prompt_tokens < 600
 
 
-@pytest.mark.parametrize(("request_", "id"), [
-    (Request(3, (Message("user", "wall " * 2000),)), "error.prompt_too_long"),
-    (Request(3, (Message("user", "  "),)), "error.empty_prompt"),
-    (Request(3, ()), "error.empty_prompt"),
-])
-def test_what_cannot_be_answered_is_refused_and_the_chat_goes_on(
-    session: Session, request_: Request, id: str
-) -> None:
+@pytest.mark.parametrize(
+    ("request_", "id"),
+    [
+        (Request(3, (Message("user", "wall " * 2000),)), "error.prompt_too_long"),
+        (Request(3, (Message("user", "  "),)), "error.empty_prompt"),
+        (Request(3, ()), "error.empty_prompt"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_and_the_chat_goes_on(session: Session, request_: Request, id: str) -> None:
     events = list(session.reply(request_, fixed(2)))
     assert [type(event) for event in events] == [Failed]
     assert isinstance(events[0], Failed)
@@ -401,21 +405,24 @@ def test_e01_missing_weights_are_refused(folder: Path, tmp_path: Path) -> None:
     assert "model.layers.1.mlp.up_proj.weight" in sentence(failed.notice)
 
 
-@pytest.mark.parametrize(("make", "field"), [
-    (lambda: Sampling(repetition_penalty=0), "repetition_penalty"),
-    (lambda: Sampling(repetition_penalty=float("nan")), "repetition_penalty"),
-    (lambda: Sampling(temperature=-1), "temperature"),
-    (lambda: Sampling(top_p=0), "top_p"),
-    (lambda: Sampling(temperature="warm"), "temperature"),  # type: ignore[arg-type]
-    (lambda: Sampling(seed=-1), "seed"),
-    (lambda: Request(1, (), max_new_tokens=0), "max_new_tokens"),
-    (lambda: Request(1, (), max_new_tokens=-5), "max_new_tokens"),
-    (lambda: Request(1, (), stop=("",)), "stop"),
-    (lambda: Speculation(k=-1), "k"),
-    (lambda: Speculation(k=True), "k"),
-    (lambda: ModelChoice(context=1), "context"),
-    (lambda: ModelChoice(dtype="int3"), "dtype"),
-])
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        (lambda: Sampling(repetition_penalty=0), "repetition_penalty"),
+        (lambda: Sampling(repetition_penalty=float("nan")), "repetition_penalty"),
+        (lambda: Sampling(temperature=-1), "temperature"),
+        (lambda: Sampling(top_p=0), "top_p"),
+        (lambda: Sampling(temperature="warm"), "temperature"),  # type: ignore[arg-type]
+        (lambda: Sampling(seed=-1), "seed"),
+        (lambda: Request(1, (), max_new_tokens=0), "max_new_tokens"),
+        (lambda: Request(1, (), max_new_tokens=-5), "max_new_tokens"),
+        (lambda: Request(1, (), stop=("",)), "stop"),
+        (lambda: Speculation(k=-1), "k"),
+        (lambda: Speculation(k=True), "k"),
+        (lambda: ModelChoice(context=1), "context"),
+        (lambda: ModelChoice(dtype="int3"), "dtype"),
+    ],
+)
 def test_b07_bad_settings_name_their_field(make: Any, field: str) -> None:
     with pytest.raises(Problem) as caught:
         make()
