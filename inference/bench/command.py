@@ -221,7 +221,7 @@ def _twin(ready: Ready, settings: Sequence[Setting], record: dict[str, Any]) -> 
     offer = ready.offered.find("twin")
     draft = offer.step_ms if offer else 0.0
     return {
-        "build_seconds": record["load_seconds"].get("load.twin"),
+        "build_seconds": ready.maker.record.build_seconds if ready.maker and ready.maker.record else None,
         "bits": asdict(ready.bits) if ready.bits else None,
         "k": longest.speculation.k,
         "acceptance": figures["acceptance"],

@@ -26,6 +26,24 @@ def prompts(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(file)
 
 
+def test_recipes_are_compared_on_the_same_texts(folder: str, prompts: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["bench", "--model", folder, *SMALL, "--recipes", "nf3,affine4", "--quick", "--prompts", prompts, "--json"]
+    assert main(asked) == 0
+    record = json.loads(capsys.readouterr().out)
+    nf3, affine4 = record["recipes"]
+    assert (nf3["bits"]["levels"], nf3["bits"]["resident"]) == (3, 32), "no CPU kernel: dequantized"
+    assert affine4["bits"] == {"levels": 4, "packed": 5, "resident": 5}
+    for entry in record["recipes"]:
+        assert entry["bytes"] > 0
+        for found in entry["temperatures"].values():
+            assert 0 <= found["acceptance"]["value"] <= 1
+            assert len(found["by_depth"]) == 4
+            assert found["tokens_per_round"] >= 1
+            assert found["forecast"] > 0
+    assert main(["bench", "--model", folder, "--recipes", "nf9"]) == 2
+    assert "nf3" in capsys.readouterr().err
+
+
 def test_everything_in_one_run(
     folder: str, prompts: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,7 +69,7 @@ def test_everything_in_one_run(
     assert len(two["acceptance_by_depth"]) == 2
     assert two["predicted"] > 0
     assert record["twin"]["k"] == 2
-    assert record["twin"]["bits"]["levels"] == 3
+    assert record["twin"]["bits"] == {"levels": 4, "packed": 5, "resident": 5}, "the default recipe on a CPU"
     assert record["twin"]["build_seconds"] > 0
     assert len(record["runs"]) == len(report) * 4 * 2
     assert record["versions"].keys() >= {"python", "torch", "transformers"}
