@@ -53,9 +53,10 @@ class ControlTokens:
         self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
         self._adds_prefix = self._native("\nx") != self._native("\n") + self._native("x")
         special = next((text for text, token in self._added.items() if token.special), None)
-        self._prefix_behind_control = (
-            special is None or self._native(special + "x") == [self.ids[special], *self._native("x")]
-        )
+        self._prefix_behind_control = special is None or self._native(special + "x") == [
+            self.ids[special],
+            *self._native("x"),
+        ]
 
     def at(self, text: str, position: int) -> str | None:
         """The control string that stands in the text at this position."""

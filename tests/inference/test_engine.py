@@ -55,10 +55,8 @@ def test_every_k_writes_the_plain_text(pair: tuple[Any, Any], mode: str) -> None
     plain = write(engine_for(forward), PROMPT, NoDrafter(), FixedK(0), MODES[mode])
     assert len(plain) == 200
     if mode == "greedy":
-        expected = model.generate(
-            torch.tensor([PROMPT]), max_new_tokens=200, do_sample=False, pad_token_id=0
-        )
-        assert plain == expected[0, len(PROMPT):].tolist()
+        expected = model.generate(torch.tensor([PROMPT]), max_new_tokens=200, do_sample=False, pad_token_id=0)
+        assert plain == expected[0, len(PROMPT) :].tolist()
     accepted = 0
     for k in (0, 1, 2, 4, 7, None):
         engine = engine_for(forward)
@@ -81,9 +79,7 @@ def test_after_a_stop_and_in_the_second_turn(pair: tuple[Any, Any], mode: str) -
             pass
         from inference.sampling import Sampler
 
-        rounds = engine.decode(
-            PROMPT, Sampler(MODES[mode], 7, PROMPT), drafter, FixedK(k), lambda _: None, 200
-        )
+        rounds = engine.decode(PROMPT, Sampler(MODES[mode], 7, PROMPT), drafter, FixedK(k), lambda _: None, 200)
         first: list[int] = []
         while len(first) < 20:
             first.extend(next(rounds).tokens)
@@ -167,12 +163,12 @@ def test_poisoned_drafters_change_no_token(poison: str, mode: str) -> None:
     plain = write(engine_for(forward), PROMPT, NoDrafter(), FixedK(0), MODES[mode], count=120, ends=ends)
     rule = POISONS[poison]
     if rule is None:  # the right tokens, one place late
+
         def rule(ids: Any, depth: int) -> int:
             return ([0, *plain])[min(len(ids) - len(PROMPT), len(plain))]
+
     for k in (1, 4, 7):
-        assert write(
-            engine_for(forward), PROMPT, Poisoned(rule), FixedK(k), MODES[mode], count=120, ends=ends
-        ) == plain
+        assert write(engine_for(forward), PROMPT, Poisoned(rule), FixedK(k), MODES[mode], count=120, ends=ends) == plain
     drafting = automatic(Poisoned(rule))
     assert write(engine_for(forward), PROMPT, drafting, drafting, MODES[mode], count=120, ends=ends) == plain
 
@@ -281,11 +277,14 @@ def test_fast_width_never_pads() -> None:
     assert fast_width(8).rows([1], None, engine_for(ToyForward()).cache, CPU).tokens.shape == (1,)
 
 
-@pytest.mark.parametrize("sampling", [
-    Sampling(temperature=0.7, top_k=4, top_p=0.8, min_p=0.1),
-    Sampling(temperature=1.3, top_k=4, top_p=0.8, min_p=0.1),
-    Sampling(temperature=1.3, top_p=1.0),
-])
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        Sampling(temperature=0.7, top_k=4, top_p=0.8, min_p=0.1),
+        Sampling(temperature=1.3, top_k=4, top_p=0.8, min_p=0.1),
+        Sampling(temperature=1.3, top_p=1.0),
+    ],
+)
 def test_a11_speculation_draws_what_plain_decoding_draws(sampling: Sampling) -> None:
     """Token for token over many seeds, which is more than the same distribution."""
     forward, near = ToyForward(seed=1), ToyForward(seed=1)
@@ -308,7 +307,7 @@ def test_a06_sliding_windows_and_prompts_longer_than_them(window: int, attention
     prompt = [(7 * i + 3) % VOCABULARY for i in range(50)]
     expected = model.generate(torch.tensor([prompt]), max_new_tokens=100, do_sample=False, pad_token_id=0)
     plain = write(engine_for(ReferenceForward(model)), prompt, NoDrafter(), FixedK(0), count=100)
-    assert plain == expected[0, len(prompt):].tolist()
+    assert plain == expected[0, len(prompt) :].tolist()
     near = copy.deepcopy(model)
     with torch.no_grad():
         for parameter in near.parameters():
@@ -348,9 +347,7 @@ def test_a08_vocabularies_padded_differently(sampling: Sampling, rule: str, wide
         assert max(written) >= 16
     assert sum(outcome.accepted for outcome in planner.outcomes) > 0
     if rule == "coupled" or sampling.temperature == 0:
-        assert written == write(
-            engine_for(cut(sizes["target"])), [1, 2], NoDrafter(), FixedK(0), sampling, count=120
-        )
+        assert written == write(engine_for(cut(sizes["target"])), [1, 2], NoDrafter(), FixedK(0), sampling, count=120)
 
 
 def test_c15_a_reader_that_gives_up_ends_the_work() -> None:
