@@ -10,7 +10,8 @@ from desktop.composer import Composer
 from desktop.elided import ElidedLabel
 from desktop.loading import Loading
 from desktop.notice_bar import NoticeBar
-from desktop.transcript.view import COLUMN, Transcript
+from desktop.transcript.column import COLUMN
+from desktop.transcript.view import Transcript
 from desktop.welcome import Welcome
 
 if TYPE_CHECKING:

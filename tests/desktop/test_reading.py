@@ -14,7 +14,8 @@ from desktop.palette import LIGHT
 from desktop.reply import Reply
 from desktop.transcript.drawing import draw
 from desktop.transcript.selection import text_between
-from desktop.transcript.view import AT_ONCE, SHOWN_CHARACTERS, Transcript
+from desktop.transcript.turns import AT_ONCE, SHOWN_CHARACTERS
+from desktop.transcript.view import Transcript
 from inference.events import Piece, Started
 from tests.desktop.test_transcript import begun, formats_of, write
 from tests.fake_session import tokens_of
@@ -130,7 +131,7 @@ def test_a_drawn_formula_takes_the_room_it_needs_and_one_that_fails_shows_its_so
         return view.cursorRect(cursor).x() - left
 
     source, failing = width(0), width(1)
-    qtbot.waitUntil(lambda: len(view._formulas._known) == 2 and not view._resizing.isActive(), timeout=20_000)
+    qtbot.waitUntil(lambda: len(view._formulas._known) == 2 and not view._column.resizing.isActive(), timeout=20_000)
     assert width(0) < source
     assert width(1) == failing > width(0)
     assert copied(view) == "a $x^2$ b $\\foo{x}$ c"
@@ -205,7 +206,7 @@ def test_c07_thinking_is_folded_with_its_time_and_unfolds(view: Transcript) -> N
     assert "▾ Thought for 12 s\nI think so.\nYes.\nThe answer." in view.toPlainText()
     assert copied(view) == "q\nI think so.\nYes.\nThe answer.\nnext"
     view.colour(True)
-    view._colours.rehighlight()
+    view._marks.colours.rehighlight()
     texts = [text.strip() for text, _ in formats_of(view)]
     assert "I" in texts
     assert "answer." in texts
@@ -280,7 +281,7 @@ def test_c06_white_space_alone_is_kept() -> None:
 
 def test_words_are_found_counted_and_stepped_through(view: Transcript, qtbot: QtBot) -> None:
     view.show_turns(chat(12).turns)
-    qtbot.waitUntil(lambda: not view._filling.is_going_on)
+    qtbot.waitUntil(lambda: not view._turns.filling.is_going_on)
     view.setFocus()
     QTest.keyClick(view, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     bar = view.find_bar
@@ -327,7 +328,7 @@ def test_h10_a_long_chat_is_laid_out_bit_by_bit_and_the_reader_stays(view: Trans
     bar.setValue(bar.maximum() - 150)
     cursor = view.cursorForPosition(view.viewport().rect().center())
     text, top = cursor.block().text(), view.cursorRect(cursor).top()
-    qtbot.waitUntil(lambda: not view._filling.is_going_on, timeout=30_000)
+    qtbot.waitUntil(lambda: not view._turns.filling.is_going_on, timeout=30_000)
     assert numbers(view) == [turn.reply.turn for turn in conversation.turns]
     assert cursor.block().text() == text
     assert abs(view.cursorRect(cursor).top() - top) <= 1
@@ -341,7 +342,7 @@ def test_h10_a_long_chat_is_laid_out_bit_by_bit_and_the_reader_stays(view: Trans
 
 def test_h10_at_the_top_more_comes_at_once(view: Transcript) -> None:
     view.show_turns(chat(150).turns)
-    view._filling.stop()
+    view._turns.filling.stop()
     before = view._sheet.earlier
     view.verticalScrollBar().setValue(0)
     assert view._sheet.earlier < before - AT_ONCE // 400

@@ -126,9 +126,9 @@ def test_a_new_reply_starts_a_new_strip(stage: MakeStage) -> None:
 def test_the_switch_colours_the_text(stage: MakeStage) -> None:
     one = stage().ready().ask()
     one.window.panel.colour.click()
-    assert one.window.transcript._is_coloured
+    assert one.window.transcript._marks.is_coloured
     one.window.apply_palette(DARK)
-    assert one.window.transcript._is_coloured
+    assert one.window.transcript._marks.is_coloured
 
 
 def test_the_drafter_is_chosen_in_the_panel(stage: MakeStage) -> None:

@@ -223,7 +223,7 @@ def test_colours_are_by_origin_twice_coded_and_leave_plain_tokens(view: Transcri
     view.finish()
     assert not list(formats_of(view))
     view.colour(True)
-    view._colours.rehighlight()
+    view._marks.colours.rehighlight()
     style = QTextCharFormat.UnderlineStyle
     looks = {
         text.strip(): (look.foreground().color().name().upper(), look.underlineStyle())
