@@ -113,7 +113,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
             raise Problem("error.cancelled")
         return LoadProgress(notice, fraction)
 
-    found = yield from _located(choice.model, cancel)
+    found = yield from _located(choice.model, cancel, choice.fetch)
     yield checked(Notice("load.reading", {"model": found.name}))
     device = _device(choice.device)
     config: dict[str, Any] = json.loads((found.folder / "config.json").read_text(encoding="utf-8"))
@@ -267,9 +267,9 @@ def _loading(making: Generator[TwinProgress, None, Offer]) -> Generator[LoadProg
         yield LoadProgress(step.notice, step.fraction)
 
 
-def _located(name: str, cancel: threading.Event) -> Generator[LoadProgress, None, Located]:
-    """Find a model, fetching it where it is not here; yields progress."""
-    search = locate(name, cancel)
+def _located(name: str, cancel: threading.Event, fetch: bool = True) -> Generator[LoadProgress, None, Located]:
+    """Find a model, fetching it where it is not here and that is wanted; yields progress."""
+    search = locate(name, cancel, fetch)
     while True:
         try:
             notice, fraction = next(search)

@@ -122,7 +122,7 @@ class ModelChoice:
     ``device`` is auto, cpu, cuda or cuda:N for card N in PCI order; ``context`` counts tokens. ``draft_model``, named
     like the model, is a smaller one of the same tokenizer for the small-model drafter. ``recipe`` is the twin's; where
     none is kept, it is made in a quick way while loading, or, if ``twin_later``, by ``Session.make_twin``. ``weights``
-    are those of WEIGHTS.
+    are those of WEIGHTS. Without ``fetch``, a model of the hub that is not here is refused instead of fetched.
     """
 
     model: str = "starter"
@@ -135,6 +135,7 @@ class ModelChoice:
     recipe: str = "auto"
     twin_later: bool = False
     weights: str = "full"
+    fetch: bool = True
 
     def __post_init__(self) -> None:
         _check_drafter(self.drafter)

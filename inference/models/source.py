@@ -32,8 +32,8 @@ class Located:
     revision: str | None = None
 
 
-def locate(model: str, cancel: threading.Event) -> Generator[job.Step, None, Located]:
-    """Find or fetch a model: yields progress, returns where it is.
+def locate(model: str, cancel: threading.Event, fetch: bool = True) -> Generator[job.Step, None, Located]:
+    """Find a model, or fetch it unless ``fetch`` is False: yields progress, returns where it is.
 
     Raises a Problem that says what to do; ``error.cancelled`` when ``cancel`` was set.
     """
@@ -67,6 +67,8 @@ def locate(model: str, cancel: threading.Event) -> Generator[job.Step, None, Loc
     here = cached(repository, revision)
     if here is not None:
         return here
+    if not fetch:
+        raise Problem("error.not_installed", model=model)
     arguments = ["download", repository, *(["--revision", revision] if revision else [])]
     done = yield from job.finish(arguments, cancel)
     folder = Path(done["folder"])

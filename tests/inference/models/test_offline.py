@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from inference.models import folders
+from tests.inference.models.folders_for_tests import whole_model
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's filter is Linux's")
 ROOT = Path(__file__).resolve().parents[3]
@@ -63,18 +64,16 @@ def test_what_the_window_asks_at_its_start_connects_to_nothing(run: Run, job: st
 
 
 @pytest.mark.slow
-def test_F06_an_installed_model_is_loaded_and_answers_without_a_connection(
-    run: Run, home: Path, starter_folder: Path
-) -> None:
+def test_F06_an_installed_model_is_loaded_and_answers_without_a_connection(run: Run, home: Path) -> None:
     storage = folders.hub_cache() / "models--owner--tiny"
     snapshot = storage / "snapshots" / ("a" * 40)
     snapshot.mkdir(parents=True)
-    for path in starter_folder.iterdir():
+    whole_model(home / "blobs", shards=True)
+    for path in (home / "blobs").iterdir():
         (snapshot / path.name).symlink_to(path)
     (storage / "refs").mkdir()
     (storage / "refs" / "main").write_text("a" * 40, encoding="utf-8")
-    done = run(
-        "inference", "chat", "--model", "owner/tiny", "--prompt", "Hello", "--max-new-tokens", "4", "--fast", "--json"
-    )
+    answer = ("--prompt", "Hello", "--max-new-tokens", "4", "--temperature", "0", "--fast", "--json")
+    done = run("inference", "chat", "--model", "owner/tiny", *answer)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["tokens"] == 4

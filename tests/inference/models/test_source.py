@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,10 +14,11 @@ import pytest
 
 from inference.messages import Problem
 from inference.models import contents, folders
-from inference.models.source import Located
+from inference.models.source import Located, locate
 from tests.fake_hub import model_files, weights
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 Find = Callable[..., Located]
@@ -163,12 +165,39 @@ def test_names_that_mean_nothing(home: Path, find: Find, model: str, monkeypatch
     assert caught.value.notice.id == "error.model_not_found"
 
 
+def test_what_is_not_here_is_refused_where_nothing_is_to_be_fetched(
+    home: Path, find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_job(*_: object) -> Iterator[None]:
+        raise AssertionError
+
+    monkeypatch.setattr("inference.models.source.job.finish", no_job)
+    with pytest.raises(Problem) as caught:
+        list(locate("owner/tiny", threading.Event(), fetch=False))
+    assert caught.value.notice.id == "error.not_installed"
+    snapshot = folders.hub_cache() / "models--owner--tiny" / "snapshots" / ("a" * 40)
+    snapshot.mkdir(parents=True)
+    for name, data in model_files().items():
+        (snapshot / name).write_bytes(data)
+    search = locate(f"owner/tiny@{'a' * 40}", threading.Event(), fetch=False)
+    with pytest.raises(StopIteration) as end:
+        next(search)
+    assert end.value.value == Located(snapshot, "owner/tiny", "a" * 40)
+
+
 def test_the_cache_folder_follows_the_clients_rules(home: Path, tmp_path: Path) -> None:
-    for environment in ({"HF_HOME": str(tmp_path / "a")}, {"HF_HUB_CACHE": str(tmp_path / "b")},
-                        {"HUGGINGFACE_HUB_CACHE": str(tmp_path / "c")}, {"XDG_CACHE_HOME": str(tmp_path / "d")}, {}):
+    for environment in (
+        {"HF_HOME": str(tmp_path / "a")},
+        {"HF_HUB_CACHE": str(tmp_path / "b")},
+        {"HUGGINGFACE_HUB_CACHE": str(tmp_path / "c")},
+        {"XDG_CACHE_HOME": str(tmp_path / "d")},
+        {},
+    ):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING", "XDG"))}
-        code = ("from huggingface_hub.constants import HF_HUB_CACHE as theirs; from inference.models.folders import "
-                "hub_cache; assert str(hub_cache()) == theirs, (hub_cache(), theirs)")
+        code = (
+            "from huggingface_hub.constants import HF_HUB_CACHE as theirs; from inference.models.folders import "
+            "hub_cache; assert str(hub_cache()) == theirs, (hub_cache(), theirs)"
+        )
         subprocess.run([sys.executable, "-c", code], env={**clean, **environment}, check=True)
 
 
