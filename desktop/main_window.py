@@ -22,9 +22,8 @@ from desktop.models.shelf import Shelf
 from desktop.page import Page, stacked
 from desktop.pages import Pages
 from desktop.palette import style_sheet
-from desktop.settings import preferences as stored
-from desktop.settings.cards import cards
-from desktop.settings.dialog import SettingsDialog
+from desktop.preferring import Preferring
+from desktop.sheets import Sheets
 from desktop.sidebar.commands import Commands
 from desktop.sidebar.sidebar import Sidebar
 from desktop.speculation.comparing import Comparing
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from desktop.conversation import Turn
     from desktop.notice_bar import NoticeBar
     from desktop.palette import Palette
-    from desktop.settings.chat_settings import ChatSettings
     from desktop.store import Store
     from desktop.transcript.view import Transcript
     from desktop.worker import Worker
@@ -66,7 +64,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._worker = worker
         self._settings = settings
-        self._preferences = stored.read(settings)
+        self.preferring = Preferring(settings, self)
         self._roles = palette
         self._has_appeared = False
         self._is_closed = False
@@ -138,7 +136,7 @@ class MainWindow(QMainWindow):
                 self.transcript.show_question(new.question, new)
                 self.transcript.follow()
             self._write(new)
-            how = (conversation.settings or self._preferences.usual).sampling
+            how = (conversation.settings or self.preferring.current.usual).sampling
             if how.temperature == 0:
                 self.notice.say(self.tr("At temperature 0 the same reply comes again; raise it in the settings."))
             elif how.seed is not None:
@@ -165,8 +163,7 @@ class MainWindow(QMainWindow):
             self.desk.arrive()
         turn = self.chat.conversation.show_message(message) if message is not None else None
         self._show_conversation(turn)
-        if self.body.is_side_sheet:
-            self.body.show_side(False)
+        self.sheets.uncover()
         self.composer.setFocus()
 
     def stop(self) -> None:
@@ -192,31 +189,22 @@ class MainWindow(QMainWindow):
 
     def toggle_panel(self) -> None:
         """Open or close the rounds."""
-        self.pages.go_back()
-        self._show_panel(self.panel.isHidden())
+        self.sheets.toggle_panel()
 
     def toggle_side(self) -> None:
         """Open or close the chats."""
-        is_chat = self.pages.is_chat
-        self.pages.go_back()
-        self.body.show_side(self.sidebar.isHidden() or not is_chat)
-
-    def search(self) -> None:
-        """Search the chats."""
-        self.pages.go_back()
-        self.body.show_side(True)
-        self.sidebar.begin_search()
+        self.sheets.toggle_side()
 
     def apply_palette(self, palette: Palette) -> None:
         """Other colours, everywhere."""
         self._roles = palette
-        self.setStyleSheet(style_sheet(palette, self._preferences.scale))
+        self.setStyleSheet(style_sheet(palette, self.preferring.current.scale))
         for part in (self.header, self.panel, self.notice, self.composer):
             part.apply_palette(palette)
-        self.sidebar.apply_look(palette, self._preferences.scale)
+        self.sidebar.apply_look(palette, self.preferring.current.scale)
         self.comparing.apply_palette(palette)
         self.shelf.apply_palette(palette)
-        self.transcript.apply_look(palette, self._preferences.scale, self.chat.conversation.turns)
+        self.transcript.apply_look(palette, self.preferring.current.scale, self.chat.conversation.turns)
 
     # What the user does
 
@@ -231,8 +219,8 @@ class MainWindow(QMainWindow):
     def _write(self, turn: Turn) -> None:
         self.transcript.begin_reply(turn.reply, turn)
         self.panel.show_reply(turn.reply)
-        speculation = replace(self.header.speculation, rule=self._preferences.rule)
-        self.chat.write(speculation, self._preferences.usual)
+        speculation = replace(self.header.speculation, rule=self.preferring.current.rule)
+        self.chat.write(speculation, self.preferring.current.usual)
         self.desk.keep()
         self.sidebar.show_open(self.chat.conversation.id)
 
@@ -277,11 +265,6 @@ class MainWindow(QMainWindow):
         if question:
             self._on_suggestion(question)
 
-    def _on_side_shown(self, is_shown: bool) -> None:
-        self.header.chats.setChecked(is_shown)
-        if not self.body.is_side_sheet:
-            self._settings.setValue("chats_shown", is_shown)
-
     def _on_escape(self) -> None:
         if not self.pages.is_chat:
             self.comparing.go_back()
@@ -289,14 +272,8 @@ class MainWindow(QMainWindow):
             self.stop()
         elif self.composer.is_editing:
             self.composer.end_editing()
-        elif self.body.is_side_sheet and not self.sidebar.isHidden():
-            self.body.show_side(False)
-        elif self.body.is_sheet:
-            self._show_panel(False)
-
-    def _show_panel(self, is_shown: bool) -> None:
-        self.body.show_panel(is_shown)
-        self.header.rounds.setChecked(is_shown)
+        else:
+            self.sheets.put_away()
 
     def _on_suggestion(self, text: str) -> None:
         """Put a text to be sent; what is being written stays before it."""
@@ -305,23 +282,10 @@ class MainWindow(QMainWindow):
         self.composer.setFocus()
 
     def _show_settings(self) -> None:
-        network = self.shelf.network_group()
-        dialog = SettingsDialog(
-            self._preferences, self._settings, self, thinking=self.desk.thinking, network=network, cards=cards()
-        )
-        dialog.accepted.connect(lambda: self._on_preferences(dialog.chosen()))
-        dialog.accepted.connect(lambda: self.shelf.keep_network(network.network()))
-        dialog.open()
+        self.preferring.ask(self.shelf, self.desk.thinking)
 
-    def _on_preferences(self, preferences: stored.Preferences) -> None:
-        is_other_size = preferences.text_size != self._preferences.text_size
-        self._preferences = preferences
-        stored.write(self._settings, preferences)
-        if is_other_size:
-            self.apply_palette(self._roles)
-
-    def _on_made_usual(self, usual: ChatSettings) -> None:
-        self._on_preferences(replace(self._preferences, usual=usual))
+    def _on_resized(self) -> None:
+        self.apply_palette(self._roles)
 
     # Construction
 
@@ -329,23 +293,23 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Borrador")
         self.menu = ModelMenu(choice, self)
         self.header = Header(self._roles, speculation, self.menu, self)
-        self.page = Page(self._roles, self._preferences.scale, self)
+        self.page = Page(self._roles, self.preferring.current.scale, self)
         self.panel = Panel(self._roles, self)
         self.status_bar = StatusBar(self)
         self.live = Live(self.chat, self.header, self.page, self.panel, self.status_bar, self)
         self.sidebar = Sidebar(self.history, self._roles, self)
         self.commands = Commands(self.history, self.sidebar, self.notice, self)
         self.versions = Versions(self.chat, self.history, self.transcript, self.composer, self)
-        self.desk = Desk(self.chat, self.history, self.page, self._settings, lambda: self._preferences.usual, self)
+        self.desk = Desk(self.chat, self.history, self.page, self._settings, self.preferring.usual, self)
         self.body = Body(self)
         self.body.hold(self.sidebar, self.page, self.panel)
-        self.body.want_side(str(self._settings.value("chats_shown", True)).lower() != "false")
         whole = QWidget(self)
         self.pages = Pages(self.body, self)
+        self.sheets = Sheets(self.body, self.pages, self.header, self.sidebar, self.panel, self._settings)
         self.comparing = Comparing(
             self.pages, self._worker, self.chat, self._roles,
-            lambda: (self.chat.conversation.settings or self._preferences.usual).sampling,
-            lambda: replace(self.header.speculation, rule=self._preferences.rule),
+            lambda: (self.chat.conversation.settings or self.preferring.current.usual).sampling,
+            lambda: replace(self.header.speculation, rule=self.preferring.current.rule),
             self.panel, self.transcript, self.page.status_line.setText, self,
         )  # fmt: skip
         self.shelf = Shelf(
@@ -363,7 +327,7 @@ class MainWindow(QMainWindow):
         self.page.welcome.chosen.connect(self._on_suggestion)
         self.composer.submitted.connect(self.ask)
         self.composer.stop_wanted.connect(self.stop)
-        self.desk.made_usual.connect(self._on_made_usual)
+        self.desk.made_usual.connect(self.preferring.keep_usual)
         self.page.loading.retry_wanted.connect(lambda: self.load(self.menu.choice))
         self.page.loading.folder_wanted.connect(self.menu.ask_for_folder)
         self.transcript.again_requested.connect(self.again)
@@ -373,7 +337,7 @@ class MainWindow(QMainWindow):
         self.versions.branched.connect(self._on_branched)
         self.history.told.connect(self.notice.tell)
         self.header.side_wanted.connect(self.toggle_side)
-        self.body.side_shown.connect(self._on_side_shown)
+        self.preferring.resized.connect(self._on_resized)
         self.sidebar.chosen.connect(self.show_chat)
         self.sidebar.left.connect(self.composer.setFocus)
         self.commands.opened.connect(lambda chat: self.show_chat(chat, None))
@@ -383,7 +347,7 @@ class MainWindow(QMainWindow):
         for keys, command in (
             ("Ctrl+B", self.toggle_side),
             ("Ctrl+J", self.toggle_panel),
-            ("Ctrl+K", self.search),
+            ("Ctrl+K", self.sheets.search),
             ("Alt+Left", lambda: self.versions.step(-1)),
             ("Alt+Right", lambda: self.versions.step(1)),
             ("Ctrl+N", self.new_chat),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def test_settings_seed_and_figures_of_a_reply_are_kept(stage: MakeStage) -> None:
     one = stage().ready()
-    one.window._on_preferences(Preferences(usual=ChatSettings(Sampling(temperature=0.4, seed=99), 77)))
+    one.window.preferring.keep(Preferences(usual=ChatSettings(Sampling(temperature=0.4, seed=99), 77)))
     one.ask()
     page, finished = one.page, one.reply.finished
     other = reopened(one, stage)

@@ -74,11 +74,11 @@ def test_b11_again_says_when_the_reply_will_be_the_same(stage: MakeStage) -> Non
     ended(one)
     assert one.window.notice.isHidden()
     assert one.session.requests[-1].sampling.seed is None
-    one.window._on_preferences(Preferences(usual=ChatSettings(Sampling(temperature=0))))
+    one.window.preferring.keep(Preferences(usual=ChatSettings(Sampling(temperature=0))))
     one.window.again()
     ended(one)
     assert one.window.notice.words.text() == "At temperature 0 the same reply comes again; raise it in the settings."
-    one.window._on_preferences(Preferences(usual=ChatSettings(Sampling(seed=7))))
+    one.window.preferring.keep(Preferences(usual=ChatSettings(Sampling(seed=7))))
     one.window.again()
     ended(one)
     assert "With a fixed seed" in one.window.notice.words.text()
