@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if getattr(sys, name) is None:  # without a console there is none, and libraries write to it
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (kept until the process ends)
     try:
-        choice, speculation = read_arguments(argv)
+        choice, speculation, is_named = read_arguments(argv)
     except Problem as problem:
         sys.stderr.write(f"borrador: {problem}\n")
         return 2
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     from desktop.app import run
 
-    return run(choice, speculation)
+    return run(choice, speculation, is_named=is_named)
 
 
 def has_display(platform: str, environment: Mapping[str, str]) -> bool:
@@ -49,11 +49,11 @@ def has_display(platform: str, environment: Mapping[str, str]) -> bool:
     return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
 
 
-def read_arguments(argv: Sequence[str] | None) -> tuple[ModelChoice, Speculation]:
-    """What the command line asks for. Raises Problem for a value that cannot be."""
+def read_arguments(argv: Sequence[str] | None) -> tuple[ModelChoice, Speculation, bool]:
+    """What the command line asks for, and whether it names the model. Raises Problem for a value that cannot be."""
     parser = _Parser(prog="borrador", description="Chat with a language model that drafts for itself.")
     parser.add_argument("--version", action="version", version=f"Borrador {version('borrador')}")
-    parser.add_argument("--model", default="starter", help="starter, a folder, or owner/name[@revision]")
+    parser.add_argument("--model", help="starter, a folder, or owner/name[@revision]; the last one where none is named")
     parser.add_argument("--drafter", default="auto", help=" or ".join(DRAFTERS))
     parser.add_argument("--draft-model", default="", help="a smaller model of the same tokenizer, for small-model")
     parser.add_argument(
@@ -68,9 +68,11 @@ def read_arguments(argv: Sequence[str] | None) -> tuple[ModelChoice, Speculation
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, or cuda:N for card N")
     given = parser.parse_args(argv)
     exact = True if given.exact else False if given.fast else None
-    choice = ModelChoice(given.model, given.drafter, given.dtype, given.device, given.context, exact, given.draft_model)
+    model = ModelChoice().model if given.model is None else given.model
+    choice = ModelChoice(model, given.drafter, given.dtype, given.device, given.context, exact, given.draft_model)
     choice = replace(choice, recipe=given.recipe, twin_later=True)
-    return choice, Speculation(on=given.drafter != "none", k=_draft_length(given.k))
+    speculation = Speculation(on=given.drafter != "none", k=_draft_length(given.k))
+    return choice, speculation, given.model is not None
 
 
 def _draft_length(text: str) -> int | None:

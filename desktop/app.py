@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from desktop.icons import mark
 from desktop.interrupts import Interrupts
 from desktop.main_window import MainWindow
+from desktop.models import last
 from desktop.palette import Palette, palette_for, qt_palette
 from desktop.resources import TRANSLATIONS
 from desktop.settings import preferences
@@ -34,8 +35,14 @@ PATIENCE_MS = 800
 """So long the engine's thread may take to end after the window is gone."""
 
 
-def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[], Session] = engine) -> int:
-    """Show the window until it is closed; the exit status."""
+def run(
+    choice: ModelChoice,
+    speculation: Speculation,
+    make_session: Callable[[], Session] = engine,
+    *,
+    is_named: bool = True,
+) -> int:
+    """Show the window until it is closed; the exit status. A model that is not ``is_named`` gives way to the last."""
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Borrador")
     app.setOrganizationName("Borrador")
@@ -52,6 +59,8 @@ def run(choice: ModelChoice, speculation: Speculation, make_session: Callable[[]
     app.setPalette(qt_palette(palette))
     worker = Worker(make_session)
     settings = QSettings()
+    if not is_named:
+        choice = last.chosen(settings, choice)
     if card := preferences.read(settings).card:
         choice = on_card(choice, card, cards())
     window = MainWindow(worker, choice, speculation, palette, settings, Store(folder))

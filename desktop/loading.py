@@ -21,6 +21,7 @@ class Loading(QFrame):
     retry_wanted = Signal()
     folder_wanted = Signal()
     models_wanted = Signal()
+    starter_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,10 +35,14 @@ class Loading(QFrame):
         self.folder = QPushButton(self.tr("Choose a folder"), self)
         self.retry.clicked.connect(self.retry_wanted)
         self.folder.clicked.connect(self.folder_wanted)
+        self.starter = QPushButton(self.tr("Load the starter model"), self)
+        self.starter.clicked.connect(self.starter_wanted)
+        self._can_go_to_starter = False
         self.models = QPushButton(self.tr("Choose a model"), self)
         self.models.clicked.connect(self.models_wanted)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
+        buttons.addWidget(self.starter)
         buttons.addWidget(self.retry)
         buttons.addWidget(self.models)
         buttons.addWidget(self.folder)
@@ -50,8 +55,9 @@ class Loading(QFrame):
         column.addLayout(buttons)
         self.hide()
 
-    def show_waiting(self) -> None:
-        """Loading was asked for; nothing is known yet."""
+    def show_waiting(self, *, is_starter: bool) -> None:
+        """Loading was asked for; nothing is known yet. The starter is offered where another model fails."""
+        self._can_go_to_starter = not is_starter
         self._show(self.tr("Starting"), None, failed=False)
 
     def show_progress(self, event: LoadProgress) -> None:
@@ -59,7 +65,7 @@ class Loading(QFrame):
         self._show(sentence(event.notice), event.fraction, failed=False)
 
     def show_failure(self, event: LoadFailed) -> None:
-        """Why, and three ways on."""
+        """Why, and the ways on."""
         self._show(sentence(event.notice), None, failed=True)
 
     def _show(self, words: str, fraction: float | None, *, failed: bool) -> None:
@@ -74,6 +80,7 @@ class Loading(QFrame):
             self.bar.setRange(0, STEPS)
             self.bar.setValue(round(STEPS * max(0.0, min(1.0, fraction))))
         self.retry.setVisible(failed)
+        self.starter.setVisible(failed and self._can_go_to_starter)
         self.folder.setVisible(failed)
         self.models.setVisible(failed)
         self.show()

@@ -17,7 +17,7 @@ from desktop.header import Header
 from desktop.history.history import History
 from desktop.jobs import Jobs
 from desktop.live import Live
-from desktop.model_menu import ModelMenu
+from desktop.model_menu import STARTER, ModelMenu
 from desktop.models.shelf import Shelf
 from desktop.page import Page, stacked
 from desktop.pages import Pages
@@ -74,6 +74,7 @@ class MainWindow(QMainWindow):
         self._connect()
         self.apply_palette(palette)
         self.live.show_state()
+        self.status_bar.show_offline()
         self.composer.setFocus()
         self.history.begin()
         self.commands.begin()
@@ -102,7 +103,7 @@ class MainWindow(QMainWindow):
         """Load a model; a reply still being written is ended."""
         self.live.flush.stop()
         self.status_bar.show_loaded(None)
-        self.page.loading.show_waiting()
+        self.page.loading.show_waiting(is_starter=choice.model == STARTER)
         self.chat.load(choice)
 
     def ask(self, question: str) -> None:
@@ -330,6 +331,8 @@ class MainWindow(QMainWindow):
         self.desk.made_usual.connect(self.preferring.keep_usual)
         self.page.loading.retry_wanted.connect(lambda: self.load(self.menu.choice))
         self.page.loading.folder_wanted.connect(self.menu.ask_for_folder)
+        self.page.loading.starter_wanted.connect(lambda: self.menu.choose(STARTER))
+        self.shelf.reached.connect(self.status_bar.show_offline)
         self.transcript.again_requested.connect(self.again)
         self.transcript.continue_requested.connect(self.go_on)
         self.comparing.seed_kept.connect(self.desk.fix_seed)

@@ -77,7 +77,7 @@ class ModelMenu(QMenu):
     def choose(self, model: str) -> None:
         """Load a model; the engine says what is wrong with a text that names none."""
         if model.strip():
-            self._choose(model=model.strip())
+            self._choose(model=model.strip(), fetch=True)
 
     def _model(self, name: str, model: str, is_current: bool) -> QAction:
         action = self.addAction(name.replace("&", "&&"))

@@ -1,4 +1,4 @@
-"""The lowest line: device, threads, memory, mode, and what the program is doing."""
+"""The lowest line: device, threads, memory, mode, whether the hub is left alone, and what the program is doing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from desktop.elided import ElidedLabel
 from desktop.sentences import filled, sentence
+from desktop.settings.network import is_offline
 
 if TYPE_CHECKING:
     from desktop.chat import Chat
@@ -38,6 +39,9 @@ class StatusBar(QFrame):
         row.setSpacing(0)
         row.addWidget(self.state)
         row.addWidget(self.mode)
+        self.offline = ElidedLabel(self)
+        self.offline.setVisible(False)
+        row.addWidget(self.offline)
         row.addWidget(self.facts, 1)
         self.twin = ElidedLabel(self)
         self.twin.setVisible(False)
@@ -76,6 +80,12 @@ class StatusBar(QFrame):
         else:
             words = self.tr("no model") if chat.model is None else self.tr("ready")
         self.state.setText(words)
+
+    def show_offline(self) -> None:
+        """Whether the offline switch is on."""
+        self.offline.setVisible(is_offline())
+        self.offline.setText(SEPARATOR + self.tr("offline"))
+        self.offline.setToolTip(self.tr("Nothing connects to the hub; models that are here can be used."))
 
     def show_twin(self, notice: Notice | None) -> None:
         """How far the making of the twin is, or that nothing is made."""

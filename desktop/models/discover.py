@@ -141,6 +141,8 @@ class Discover(QWidget):
         offers = [offer for offer in (self._tested if self._found is None else self._found) if self._passes(offer)]
         offers.sort(key=lambda offer: offer["repository"] != self._recommended)
         self.legend.setVisible(self._found is None)
+        fits = [offer["fit"] for offer in offers if offer.get("fit")]
+        self.legend.show_only({part["name"] for fit in fits for part in fit["segments"]})
         if self._job is None:
             self.rows.say(self._introduction(len(offers)))
         for row, offer in zip(self.rows.show_keys([offer["repository"] for offer in offers]), offers, strict=True):
@@ -199,8 +201,10 @@ def parts() -> tuple[tuple[str, str, str], ...]:
     return (
         ("target", QCoreApplication.translate("models", "model"), "accent"),
         ("twin", QCoreApplication.translate("models", "3-bit copy"), "accepted"),
+        ("heads", QCoreApplication.translate("models", "drafting heads"), "string"),
         ("cache", QCoreApplication.translate("models", "context"), "bonus"),
         ("work", QCoreApplication.translate("models", "work space"), "correction"),
+        ("graphs", QCoreApplication.translate("models", "CUDA graphs"), "text"),
         ("others", QCoreApplication.translate("models", "other programs"), "muted"),
         ("free", QCoreApplication.translate("models", "free"), "free"),
     )

@@ -105,10 +105,16 @@ class Legend(QWidget):
         self, parts: tuple[tuple[str, str, str], ...], palette: Palette, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._parts = parts
+        self._all = self._parts = parts
         self._roles = palette
         self.setObjectName("quiet")
-        self.setAccessibleName(", ".join(name for _, name, _ in parts))
+        self.show_only({part for part, _, _ in parts})
+
+    def show_only(self, shown: set[str]) -> None:
+        """Leave out the parts that no bar has."""
+        self._parts = tuple(one for one in self._all if one[0] in shown)
+        self.setAccessibleName(", ".join(name for _, name, _ in self._parts))
+        self.update()
 
     def apply_palette(self, palette: Palette) -> None:
         """Other colours."""

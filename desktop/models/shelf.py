@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
+from desktop.models import last
+from desktop.models.asking import Asking
 from desktop.models.discover import Discover
 from desktop.models.downloads import Downloads
 from desktop.models.installed import Installed
@@ -31,13 +33,15 @@ if TYPE_CHECKING:
     from desktop.pages import Pages
     from desktop.palette import Palette
     from desktop.settings.network import Network
-    from inference.events import Notice
+    from inference.events import LoadFailed, Notice
 
 MODELS = "models"
 
 
 class Shelf(QObject):
-    """`begin` looks for models; until then no process is started."""
+    """`begin` looks for models; until then no process is started. ``reached``: the hub is reached otherwise."""
+
+    reached = Signal()
 
     def __init__(
         self,
@@ -61,15 +65,21 @@ class Shelf(QObject):
         self._roles = palette
         self._window = window
         self._entries: list[dict[str, Any]] = []
+        self._folders: list[str] = []
         self._offers: dict[str, Any] | None = None
         self._settings = settings
         self._environment = Environment()
         self._environment.apply(network.read(settings))
+        self.asking = Asking(jobs, window)
+        self.asking.changed.connect(self.refresh)
+        self.asking.told.connect(self._say)
         self.queue = Queue(jobs, settings, self)
         self.queue.arrived.connect(self._on_arrived)
         self.queue.listed.connect(self._on_queue)
         pages.offer(MODELS, self._make)
         chat.state_changed.connect(self._show_state)
+        chat.loaded.connect(lambda model: last.write(settings, model.model))
+        chat.load_failed.connect(self._on_load_failed)
         menu.models_wanted.connect(lambda: self.show_models(discover=False))
         menu.hub_wanted.connect(lambda: self.show_models(discover=True))
         page.loading.models_wanted.connect(lambda: self.show_models(discover=True))
@@ -135,9 +145,7 @@ class Shelf(QObject):
 
     def remove(self, entry: dict[str, Any]) -> None:
         """Remove an installed model after asking."""
-        words = filled(self.tr("Remove {name}?"), name=entry["name"])
-        below = filled(self.tr("This frees {size}."), size=size(entry["size"]))
-        self._ask(words, below, self.tr("Remove"), lambda: self._remove(entry, shared=False))
+        self.asking.remove(entry, is_listed=entry["kind"] == "model" and entry["folder"] in self._folders)
 
     def ask_for_folder(self) -> None:
         """Let the user point at a folder in transformers format."""
@@ -163,6 +171,7 @@ class Shelf(QObject):
         """How the hub is reached from the next job on."""
         network.write(self._settings, chosen)
         self._environment.apply(chosen)
+        self.reached.emit()
 
     def apply_palette(self, palette: Palette) -> None:
         """Other colours."""
@@ -192,7 +201,9 @@ class Shelf(QObject):
             part.load_wanted.connect(self.load)
         installed.import_wanted.connect(lambda path: self.bring([Path(path)]))
         installed.remove_wanted.connect(self.remove)
-        installed.trust_wanted.connect(self._ask_for_trust)
+        installed.trust_wanted.connect(
+            lambda entry: self.asking.trust(str(entry["model"]), entry["name"], lambda: None)
+        )
         installed.folder_wanted.connect(self.ask_for_folder)
         installed.file_wanted.connect(self.ask_for_file)
         discover.download_wanted.connect(self.download)
@@ -226,6 +237,7 @@ class Shelf(QObject):
 
     def _on_library(self, event: dict[str, Any]) -> None:
         self._entries = [entry for entry in event["models"] if entry["kind"] != "draft"]
+        self._folders = event["folders"]
         self._menu.show_models(self._entries, next(filter(None, self._state()), ""))
         page = self._made()
         if page is not None:
@@ -290,68 +302,23 @@ class Shelf(QObject):
         ended = (State.DONE, State.FAILED)
         return any(item.source == offer["model"] and item.state not in ended for item in self.queue.items)
 
-    def _remove(self, entry: dict[str, Any], *, shared: bool) -> None:
-        job = self._jobs.job("remove", str(entry["model"]), *(["--shared"] if shared else []))
-        job.done.connect(lambda event: self._on_removed(entry, event))
-        job.failed.connect(lambda notice: self._on_not_removed(entry, notice))
-        job.start()
-
-    def _on_removed(self, entry: dict[str, Any], event: dict[str, Any]) -> None:
-        words = self.tr("{name} was removed; {size} are free now.")
-        self.models.say(filled(words, name=entry["name"], size=size(event["freed"])))
-        self.refresh()
-
-    def _on_not_removed(self, entry: dict[str, Any], notice: Notice) -> None:
-        if notice.id != "error.shared":
-            self._tell(notice)
-            return
-        words = filled(self.tr("Other programs use these files of {name}, too."), name=entry["name"])
-        below = filled(self.tr("They lie in {folder}."), folder=notice.values["folder"])
-        self._ask(words, below, self.tr("Remove them anyway"), lambda: self._remove(entry, shared=True))
-
-    def _ask_for_trust(self, entry: dict[str, Any]) -> None:
-        """Show what code a model would run, and let it after a yes."""
-        job = self._jobs.job("trust", str(entry["model"]))
-
-        def on_done(event: dict[str, Any]) -> None:
-            words = filled(self.tr("{name} brings program code of its own."), name=entry["name"])
-            below = filled(
-                self.tr("From {repository} at revision {revision}: {files}. It can do all that you can do."),
-                repository=event["repository"], revision=event["revision"], files=", ".join(event["files"]),
-            )  # fmt: skip
-            self._ask(words, below, self.tr("Allow it"), lambda: self._trust(entry))
-
-        job.done.connect(on_done)
-        job.failed.connect(self._tell)
-        job.start()
-
-    def _trust(self, entry: dict[str, Any]) -> None:
-        job = self._jobs.job("trust", str(entry["model"]), "--yes")
-        job.done.connect(self.refresh)
-        job.failed.connect(self._tell)
-        job.start()
+    def _on_load_failed(self, event: LoadFailed) -> None:
+        """A model that needs code of its own can be loaded after a yes; the page says the rest."""
+        if event.notice.id == "error.remote_code":
+            model = self._menu.choice.model
+            self.asking.trust(model, str(event.notice.values["model"]), lambda: self._menu.choose(model))
 
     def _tell(self, notice: Notice) -> None:
         page = self._made()
         if page is not None:
             page.say(sentence(notice))
 
-    def _ask(self, words: str, below: str, yes: str, action: Any) -> None:
-        box = QMessageBox(self._window)
-        box.setWindowTitle(self.tr("Models"))
-        box.setText(words)
-        box.setInformativeText(below)
-        agreed = box.addButton(yes, QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-
-        def on_finished() -> None:
-            if box.clickedButton() is agreed:
-                action()
-            box.deleteLater()
-
-        box.finished.connect(on_finished)
-        box.open()
+    def _say(self, words: str) -> None:
+        """Where the user is: on the page, or in the chat."""
+        if self._pages.is_chat:
+            self._page.notice.say(words)
+        else:
+            self.models.say(words)
 
     def _open(self, dialog: QFileDialog) -> None:
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

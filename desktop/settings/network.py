@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 ENDPOINT = "HF_ENDPOINT"
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY")
+TRUE = ("1", "ON", "YES", "TRUE")
+"""As the hub's client reads its variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,12 @@ class Environment:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+def is_offline() -> bool:
+    """Whether the hub's client makes no connection: by the switch, or by what the program was started with."""
+    told = next(filter(None, map(os.environ.get, OFFLINE)), "")
+    return told.upper() in TRUE
 
 
 def read(settings: QSettings) -> Network:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CONTEXT = 8192
 PACKED_BITS = 3.5
 WORK = 0.6e9
-"""Bytes for the libraries' own needs, graphs and one pass."""
+"""Bytes for the libraries' own needs and one pass."""
 TWIN_SHARE = PACKED_BITS / 16
 """A twin's bytes against its target's."""
 
@@ -51,7 +51,6 @@ def fit(one: Tested, there: Memory) -> dict[str, Any]:
     shape = reckoner.shape(one.config, one.size, "bfloat16")
     plan = replace(reckoner.usual(shape, there.kind, CONTEXT), dtype="bfloat16")
     parts = dict(reckoner.segments(shape, plan, there.kind))
-    parts["work"] += parts.pop("graphs", 0)
     if there.kind == "ram":
         parts["work"] += round(WORK)  # the libraries, which no model has brought yet
     needed = sum(parts.values())

@@ -2,6 +2,81 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="es" sourcelanguage="en">
 <context>
+    <name>Asking</name>
+    <message>
+        <source>Take {name} off the list?</source>
+        <translation>¿Quitar {name} de la lista?</translation>
+    </message>
+    <message>
+        <source>Its files stay where they are, in {folder}.</source>
+        <translation>Sus archivos se quedan donde están, en {folder}.</translation>
+    </message>
+    <message>
+        <source>Take it off</source>
+        <translation>Quitarlo</translation>
+    </message>
+    <message>
+        <source>Remove {name}?</source>
+        <translation>¿Eliminar {name}?</translation>
+    </message>
+    <message>
+        <source>This frees {size}.</source>
+        <translation>Así se liberan {size}.</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Eliminar</translation>
+    </message>
+    <message>
+        <source>Leave it</source>
+        <translation>Dejarlo</translation>
+    </message>
+    <message>
+        <source>{name} was removed; {size} are free now.</source>
+        <translation>Se ha eliminado {name}; ahora hay {size} libres.</translation>
+    </message>
+    <message>
+        <source>{name} is off the list; its files are where they were.</source>
+        <translation>{name} ya no está en la lista; sus archivos siguen donde estaban.</translation>
+    </message>
+    <message>
+        <source>Remove {name} for other programs, too?</source>
+        <translation>¿Eliminar {name} también para otros programas?</translation>
+    </message>
+    <message>
+        <source>Its files lie in {folder}, where other programs use them as well. Removing them frees {size}.</source>
+        <translation>Sus archivos están en {folder}, donde también los usan otros programas. Al eliminarlos se liberan {size}.</translation>
+    </message>
+    <message>
+        <source>Remove them anyway</source>
+        <translation>Eliminarlos de todos modos</translation>
+    </message>
+    <message>
+        <source>Leave them</source>
+        <translation>Dejarlos</translation>
+    </message>
+    <message>
+        <source>{name} needs program code of its own. Let it run?</source>
+        <translation>{name} necesita código de programa propio. ¿Permitir que se ejecute?</translation>
+    </message>
+    <message>
+        <source>The code comes from {repository}, revision {revision} ({files}). Borrador has not checked it: when the model is loaded, it can read, change and send whatever you can. Allow it only if you trust its author. The answer is remembered for this code alone.</source>
+        <translation>El código procede de {repository}, revisión {revision} ({files}). Borrador no lo ha comprobado: al cargar el modelo, puede leer, cambiar y enviar todo lo que tú puedes. Permítelo solo si confías en su autor. La respuesta se recuerda solo para este código.</translation>
+    </message>
+    <message>
+        <source>Allow it</source>
+        <translation>Permitirlo</translation>
+    </message>
+    <message>
+        <source>Do not allow it</source>
+        <translation>No permitirlo</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelos</translation>
+    </message>
+</context>
+<context>
     <name>Attaching</name>
     <message>
         <source>Only the first {count} files were taken; add the others in another message.</source>
@@ -1161,6 +1236,10 @@
         <translation>Elegir carpeta</translation>
     </message>
     <message>
+        <source>Load the starter model</source>
+        <translation>Cargar el modelo inicial</translation>
+    </message>
+    <message>
         <source>Choose a model</source>
         <translation>Elegir un modelo</translation>
     </message>
@@ -1798,18 +1877,6 @@
 <context>
     <name>Shelf</name>
     <message>
-        <source>Remove {name}?</source>
-        <translation>¿Eliminar {name}?</translation>
-    </message>
-    <message>
-        <source>This frees {size}.</source>
-        <translation>Así se liberan {size}.</translation>
-    </message>
-    <message>
-        <source>Remove</source>
-        <translation>Eliminar</translation>
-    </message>
-    <message>
         <source>Folder of a model</source>
         <translation>Carpeta de un modelo</translation>
     </message>
@@ -1832,38 +1899,6 @@
     <message>
         <source>Load</source>
         <translation>Cargar</translation>
-    </message>
-    <message>
-        <source>{name} was removed; {size} are free now.</source>
-        <translation>Se ha eliminado {name}; ahora hay {size} libres.</translation>
-    </message>
-    <message>
-        <source>Other programs use these files of {name}, too.</source>
-        <translation>Otros programas también usan estos archivos de {name}.</translation>
-    </message>
-    <message>
-        <source>They lie in {folder}.</source>
-        <translation>Están en {folder}.</translation>
-    </message>
-    <message>
-        <source>Remove them anyway</source>
-        <translation>Eliminarlos de todos modos</translation>
-    </message>
-    <message>
-        <source>{name} brings program code of its own.</source>
-        <translation>{name} trae código propio.</translation>
-    </message>
-    <message>
-        <source>From {repository} at revision {revision}: {files}. It can do all that you can do.</source>
-        <translation>De {repository}, revisión {revision}: {files}. Puede hacer todo lo que puedes hacer tú.</translation>
-    </message>
-    <message>
-        <source>Allow it</source>
-        <translation>Permitirlo</translation>
-    </message>
-    <message>
-        <source>Models</source>
-        <translation>Modelos</translation>
     </message>
 </context>
 <context>
@@ -1962,6 +1997,14 @@
     <message>
         <source>ready</source>
         <translation>listo</translation>
+    </message>
+    <message>
+        <source>offline</source>
+        <translation>sin conexión</translation>
+    </message>
+    <message>
+        <source>Nothing connects to the hub; models that are here can be used.</source>
+        <translation>Nada se conecta al hub; se pueden usar los modelos que están aquí.</translation>
     </message>
     <message>
         <source>{used:.1f} of {total:.0f} GB memory</source>
@@ -2562,12 +2605,20 @@
         <translation>copia de 3 bits</translation>
     </message>
     <message>
+        <source>drafting heads</source>
+        <translation>cabezas de borrador</translation>
+    </message>
+    <message>
         <source>context</source>
         <translation>contexto</translation>
     </message>
     <message>
         <source>work space</source>
         <translation>espacio de trabajo</translation>
+    </message>
+    <message>
+        <source>CUDA graphs</source>
+        <translation>grafos CUDA</translation>
     </message>
     <message>
         <source>other programs</source>

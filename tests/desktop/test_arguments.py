@@ -13,12 +13,13 @@ from inference.settings import ModelChoice, Speculation
 
 
 def test_nothing_given_is_the_starter() -> None:
-    assert read_arguments([]) == (ModelChoice(twin_later=True), Speculation())
+    assert read_arguments([]) == (ModelChoice(twin_later=True), Speculation(), False)
 
 
 def test_everything_given() -> None:
     line = "--model owner/name@main --drafter none --k 3 --fast --context 512 --dtype float32 --device cpu"
-    choice, speculation = read_arguments(line.split())
+    choice, speculation, is_named = read_arguments(line.split())
+    assert is_named
     assert choice == ModelChoice("owner/name@main", "none", "float32", "cpu", 512, exact=False, twin_later=True)
     assert speculation == Speculation(on=False, k=3)
     assert read_arguments(["--exact"])[0].exact is True
