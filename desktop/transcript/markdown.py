@@ -122,8 +122,9 @@ class _Reader:
             elif token.type in ("fence", "code_block"):
                 yield from self._code(token, is_last=at == len(tokens) - 1)
             elif token.type == "formula_block":
-                run = Run(token.markup, code=not token.content, formula=token.content)
-                yield self._block("formula" if token.content else "paragraph", (self._found_run(run),))
+                place = self._place_of(token.markup)
+                run = Run(token.markup, place, code=not token.content, formula=token.content)
+                yield self._block("formula" if token.content else "paragraph", (run,))
             elif token.type == "hr":
                 yield self._block("rule", ())
             else:
@@ -185,7 +186,7 @@ class _Reader:
         marker, self._marker = self._marker, ""
         indent, quoted = min(self._indent, DEEPEST_INDENT), self._quotes > 0
         for index, line in enumerate(lines):
-            place = self._found_run(Run(line, code=True)).source
+            place = self._place_of(line)
             runs = []
             for text, role in words[index]:
                 for part in _split_hidden(text):
@@ -232,13 +233,13 @@ class _Reader:
         state = self._state if is_rest else _shares(padded) if goes_on else ()
         yield Block("table", indent=min(self._indent, DEEPEST_INDENT), rows=padded, is_first=not is_rest, state=state)
 
-    def _found_run(self, style: Run) -> Run:
-        """`style` with the place of its text, searched onward from the last run that was found."""
-        at = self._source.find(style.text, self._found) if style.text else -1
+    def _place_of(self, text: str) -> int:
+        """Where a text stands in the source, searched onward from the last one that was found; -1 if nowhere."""
+        at = self._source.find(text, self._found) if text else -1
         if at < 0:
-            return style
-        self._found = at + len(style.text)
-        return replace(style, source=at + self._offset)
+            return -1
+        self._found = at + len(text)
+        return at + self._offset
 
     def _start_of_line(self, number: int) -> int:
         if not self._line_starts:
@@ -259,23 +260,27 @@ class _Reader:
                 continue
             style = Run("", bold=depth["strong"] > 0, italic=depth["em"] > 0, struck=depth["s"] > 0, link=link)
             if token.type == "formula":
-                run = self._found_run(replace(style, text=token.markup, formula=token.content))
+                place = self._place_of(token.markup)
+                run = replace(style, text=token.markup, source=place, formula=token.content)
                 yield run, bool(token.meta["display"])
             elif token.type == "image":
                 yield self._image(token, style), False
             elif token.type == "code_inline":
-                yield self._found_run(replace(style, text=token.content, code=True)), False
+                yield replace(style, text=token.content, source=self._place_of(token.content), code=True), False
             elif token.type in ("softbreak", "hardbreak"):
-                yield self._found_run(replace(style, text="\n")), False
+                yield replace(style, text="\n", source=self._place_of("\n")), False
             else:
                 for text, is_link in _split(token.content, _BARE_LINK) if not link else ((token.content, False),):
-                    yield self._found_run(replace(style, text=text, link=text if is_link else link)), False
+                    place = self._place_of(text)
+                    yield replace(style, text=text, source=place, link=text if is_link else link), False
 
     def _image(self, token: Token, style: Run) -> Run:
         address = str(token.attrs.get("src", ""))
         if not _safe(address):
-            return self._found_run(replace(style, text=f"![{token.content}]({address})"))
-        return self._found_run(replace(style, text=token.content or address, link=style.link or address))
+            text = f"![{token.content}]({address})"
+            return replace(style, text=text, source=self._place_of(text))
+        text = token.content or address
+        return replace(style, text=text, source=self._place_of(text), link=style.link or address)
 
 
 def _safe(address: object) -> str:

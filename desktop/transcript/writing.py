@@ -118,7 +118,8 @@ def _write_code(cursor: QTextCursor, block: Block, formats: Formats, stretch: St
         look.setProperty(CONTINUES, True)
     if not block.runs[0].text:
         look = formats.empty_line(look)
-    begin_block(cursor, look, formats.run(replace(block.runs[0], mark=False), block))
+    first = block.runs[0]
+    begin_block(cursor, look, formats.run(replace(first, mark=False) if first.mark else first, block))
     _write_runs(cursor, block.runs, block, formats, stretch)
     if cursor.block().length() == 1:
         cursor.insertText(NOTHING)
