@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QAccessible, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMessageBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QMessageBox
 
 from desktop.models.fit_bar import Fit, FitBar, Segment
 from desktop.models.item import Item, State
@@ -18,44 +18,13 @@ from desktop.models.shelf import models_in
 from desktop.palette import DARK, LIGHT
 from desktop.settings import network
 from desktop.settings.network import Environment, Network
+from tests.desktop.models.by_keys import CONTROL, focused, press, tab_to, until
 from tests.fake_hub import FakeHub, Fault, Repository, model_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtCore import QSettings
 
     from tests.desktop.stage import MakeStage, Stage
-
-CONTROL = Qt.KeyboardModifier.ControlModifier
-
-
-def until(one: Stage, condition: Callable[[], object]) -> None:
-    """As `Stage.wait`, for children that take their time to start on a busy machine."""
-    one.qtbot.waitUntil(lambda: bool(condition()), timeout=60_000)
-
-
-def focused() -> QWidget:
-    widget = QApplication.focusWidget()
-    assert widget is not None
-    return widget
-
-
-def press(key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-    QTest.keyClick(focused(), key, modifier)
-
-
-def tab_to(name: str) -> None:
-    """Tab until a control whose accessible name begins so has the focus."""
-    seen = []
-    for _ in range(60):
-        QApplication.processEvents()
-        interface = QAccessible.queryAccessibleInterface(focused())
-        if interface.text(QAccessible.Text.Name).startswith(name):
-            return
-        seen.append(interface.text(QAccessible.Text.Name))
-        press(Qt.Key.Key_Tab)
-    raise AssertionError(name, seen)
 
 
 @pytest.fixture
@@ -276,6 +245,8 @@ def test_the_settings_switch_offline_and_keep_a_token(
     group.offline.setChecked(True)
     dialog.accept()
     assert os.environ["HF_HUB_OFFLINE"] == "1"
+    assert shop.window.status_bar.offline.isVisible()
+    assert "offline" in shop.window.status_bar.offline.text()
     asked = len(hub.asked)
     discover = shop.window.shelf.models.discover
     discover.field.setText("sea")
@@ -285,3 +256,14 @@ def test_the_settings_switch_offline_and_keep_a_token(
     assert "hf_mine" not in Path(shop.window._settings.fileName()).read_text(encoding="utf-8")
     shop.window.shelf.keep_network(Network())
     assert "HF_HUB_OFFLINE" not in os.environ
+    assert not shop.window.status_bar.offline.isVisible()
+
+
+@pytest.mark.parametrize(("name", "value", "is_offline"), [
+    ("HF_HUB_OFFLINE", "1", True), ("TRANSFORMERS_OFFLINE", "yes", True), ("HF_HUB_OFFLINE", "0", False),
+])  # fmt: skip
+def test_the_lowest_line_says_offline_when_the_program_was_started_so(
+    hub: FakeHub, stage: MakeStage, monkeypatch: pytest.MonkeyPatch, name: str, value: str, is_offline: bool
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert stage().window.status_bar.offline.isVisible() is is_offline
