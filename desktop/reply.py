@@ -108,6 +108,12 @@ class Reply:
         return storable(self.wide[thought.answer :]).lstrip("\n")
 
     @property
+    def thinking(self) -> str:
+        """What was thought before the answer; empty where nothing was."""
+        thought = self.thought
+        return storable(self.wide[thought.start : thought.end]).strip("\n") if thought.start >= 0 else ""
+
+    @property
     def goes_on(self) -> bool:
         """Whether it is written further behind text that was there before."""
         return self._begun_at > 0

@@ -1,8 +1,12 @@
-"""What was on the page of a chat as Markdown, as a web page that loads nothing, and as PDF."""
+"""What was on the page of a chat as Markdown, as a web page that loads nothing, and as PDF.
+
+What a model thought before it answered is folded away on the web page, and a quotation in the other two.
+"""
 
 from __future__ import annotations
 
 import html
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -12,6 +16,7 @@ from PySide6.QtGui import QPageLayout, QPageSize, QPdfWriter, QTextDocument
 
 from desktop.exchange.whole import shown_path
 from desktop.sentences import sentence
+from desktop.transcript.actions import thinking_time
 from desktop.transcript.figures import quiet_line
 
 if TYPE_CHECKING:
@@ -29,35 +34,62 @@ body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 syst
 .you { background: #efece4; border-radius: 6px; padding: .6rem .9rem; white-space: pre-wrap; }
 .who, .figures { color: #5b6470; font-size: 13px; margin: 1.2rem 0 .3rem; }
 pre { background: #efece4; border-radius: 6px; padding: .6rem .9rem; white-space: pre-wrap; }
+.thought { border-left: 3px solid #d9d6ce; margin: .6rem 0; padding: 0 .9rem; color: #5b6470; }
 table { border-collapse: collapse; } td, th { border: 1px solid #d9d6ce; padding: .3rem .6rem; }
 """
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """What one side said; ``figures`` are the quiet line below, ``time`` tells how long ``thinking`` took."""
+
+    who: str
+    text: str
+    is_user: bool = False
+    figures: str = ""
+    thinking: str = ""
+    time: str = ""
 
 
 def markdown(one: Whole) -> str:
     """The chat as Markdown; the words of both sides as they were written."""
     parts = [f"# {_title(one)}\n", f"{_day(one.chat.created)}\n"]
-    for who, text, figures in _messages(one):
-        parts.append(f"## {who}\n\n{text.rstrip()}\n")
-        if figures:
-            parts.append(f"*{figures}*\n")
+    for message in _messages(one):
+        parts.append(f"## {message.who}\n")
+        if message.thinking:
+            lines = [f"*{message.time}*", "", *message.thinking.split("\n")]
+            parts.append("\n".join(f"> {line}".rstrip() for line in lines) + "\n")
+        if message.text.strip():
+            parts.append(f"{message.text.rstrip()}\n")
+        if message.figures:
+            parts.append(f"*{message.figures}*\n")
     return "\n".join(parts)
 
 
-def web_page(one: Whole) -> str:
-    """The chat as one HTML file: no script, no picture, nothing fetched; markup in messages shows as text."""
+def web_page(one: Whole, *, folds: bool = True) -> str:
+    """The chat as one HTML file: no script, no picture, nothing fetched; markup in messages shows as text.
+
+    Without ``folds`` all thinking is in view.
+    """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     parts = []
-    for who, text, figures in _messages(one):
-        is_user = who == _you()
-        body = html.escape(text) if is_user else parser.render(text)
-        kind = "you" if is_user else "reply"
-        parts.append(f'<p class="who">{html.escape(who)}</p>\n<div class="{kind}" dir="auto">{body}</div>')
-        if figures:
-            parts.append(f'<p class="figures">{html.escape(figures)}</p>')
+    for one_said in _messages(one):
+        body = html.escape(one_said.text) if one_said.is_user else parser.render(one_said.text)
+        kind = "you" if one_said.is_user else "reply"
+        parts.append(f'<p class="who">{html.escape(one_said.who)}</p>')
+        if one_said.thinking:
+            time, thought = html.escape(one_said.time), parser.render(one_said.thinking)
+            thought = f'<blockquote class="thought" dir="auto">{thought}</blockquote>'
+            fold = f'<details>\n<summary class="figures">{time}</summary>\n{thought}</details>'
+            parts.append(fold if folds else f'<p class="figures">{time}</p>\n{thought}')
+        if one_said.text.strip():
+            parts.append(f'<div class="{kind}" dir="auto">{body}</div>')
+        if one_said.figures:
+            parts.append(f'<p class="figures">{html.escape(one_said.figures)}</p>')
     title = html.escape(_title(one))
     return (
         '<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
         f'<p class="figures">{html.escape(_day(one.chat.created))}</p>\n' + "\n".join(parts) + "\n</body>\n</html>\n"
     )
@@ -73,8 +105,8 @@ def write_pdf(one: Whole, path: Path) -> None:
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
     writer.setPageMargins(QMarginsF(18, 18, 18, 18), QPageLayout.Unit.Millimeter)
     document = _Sealed()
-    page = web_page(one)
-    document.setDefaultStyleSheet(".figures, .who { color: #5b6470; } .you { background-color: #efece4; }")
+    page = web_page(one, folds=False)
+    document.setDefaultStyleSheet(".figures, .who, .thought { color: #5b6470; } .you { background-color: #efece4; }")
     document.setHtml(page[page.index("<body>") :])
     document.print_(writer)
 
@@ -86,13 +118,15 @@ class _Sealed(QTextDocument):
         return QByteArray()
 
 
-def _messages(one: Whole) -> Iterator[tuple[str, str, str]]:
-    """(who, text, figures) of every message that was on the page."""
+def _messages(one: Whole) -> Iterator[_Message]:
+    """Every message that was on the page."""
     for turn in shown_path(one).turns:
+        reply = turn.reply
         if turn.question:
-            yield _you(), turn.question, ""
-        if turn.reply.text:
-            yield _name(turn.reply), turn.reply.text, _figures(turn.reply)
+            yield _Message(_you(), turn.question, is_user=True)
+        if reply.text:
+            thinking = reply.thinking if reply.thinking.strip() else ""
+            yield _Message(_name(reply), reply.answer, False, _figures(reply), thinking, thinking_time(reply))
 
 
 def _name(reply: Reply) -> str:

@@ -90,6 +90,11 @@ def write_rest(cursor: QTextCursor, formats: Formats, number: int, count: int) -
 
 def thinking_words(reply: Reply, *, is_unfolded: bool) -> str:
     """What stands for the thinking of a reply: how long it took, and a sign of whether it is folded."""
+    return f"{'▾' if is_unfolded else '▸'} {thinking_time(reply)}"
+
+
+def thinking_time(reply: Reply) -> str:
+    """How long a reply took to think, or that it still does."""
     seconds = reply.thinking_seconds
     if reply.thought.is_open and not reply.is_over:
         words = translate("actions", "Thinking")
@@ -100,7 +105,7 @@ def thinking_words(reply: Reply, *, is_unfolded: bool) -> str:
         words = filled(translate("actions", "Thought for {seconds:.1f} s"), seconds=seconds)
     else:
         words = filled(translate("actions", "Thought for {seconds:.0f} s"), seconds=seconds)
-    return f"{'▾' if is_unfolded else '▸'} {words}"
+    return words
 
 
 def read(url: QUrl) -> tuple[str, int, int]:

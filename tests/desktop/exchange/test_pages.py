@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+from pypdf import PdfReader
+
 from desktop.exchange.pages import markdown, web_page
+from desktop.exchange.reading import chats_in
 from desktop.exchange.whole import whole
 from desktop.exchange.writing import exported
 from desktop.history.records import ChatRecord, MessageRecord
@@ -56,6 +61,56 @@ def test_h16_a_web_page_holds_no_script_and_fetches_nothing(tmp_path: Path) -> N
     assert "<td>1</td>" in page
     assert 'dir="auto"' in page
     assert "default-src 'none'" in page
+
+
+def thoughtful(store: Store, text: str, **details: object) -> int:
+    now = time.time()
+    chat = ChatRecord(store.new_id(), "Thoughts", now, now)
+    question = MessageRecord(store.new_id(), chat.id, None, "user", "Why <think>?", now)
+    known = json.dumps(details)
+    answer = MessageRecord(store.new_id(), chat.id, question.id, "assistant", text, now + 1, details=known)
+    store.put(chat, question, answer)
+    return chat.id
+
+
+@pytest.mark.parametrize(
+    ("text", "opens"),
+    [
+        ("<think>I *ask*.\n\nSo <b>?\n</think>\n\nBecause 🙂.", False),
+        ("I *ask*.\n\nSo <b>?\n</think>Because 🙂.", True),
+    ],
+)
+def test_c07_thinking_goes_out_apart_from_the_answer_and_without_its_tags(
+    tmp_path: Path, text: str, opens: bool
+) -> None:
+    store = Store(tmp_path)
+    chat = thoughtful(store, text, opens_thinking=opens, thinking_seconds=12.3)
+    written = markdown(whole(store, chat))
+    assert "\n\n> *Thought for 12 s*\n>\n> I *ask*.\n>\n> So <b>?\n\nBecause 🙂.\n" in written
+    assert "Why <think>?" in written
+    assert "</think>" not in written
+    page = web_page(whole(store, chat))
+    assert page.count("<details>") == 1
+    fold, _, rest = page.partition("<details>")[2].partition("</details>")
+    assert ">Thought for 12 s</summary>" in fold
+    assert "<p>I <em>ask</em>.</p>\n<p>So &lt;b&gt;?</p>" in fold
+    assert "<p>Because 🙂.</p>" in rest
+    assert "/think" not in page
+    path = tmp_path / "out.pdf"
+    assert max(exported(store, [chat], path)) == 2
+    words = " ".join("".join(sheet.extract_text() for sheet in PdfReader(path).pages).split())
+    assert all(part in words for part in ("Thought for 12 s", "So <b>?", "Because"))
+    assert "/think" not in words
+    kept = tmp_path / "out.json"
+    assert max(exported(store, [chat], kept)) == 2
+    assert [one.text for one in chats_in(kept)[0].messages] == ["Why <think>?", text]
+
+
+def test_b13_a_reply_that_ended_while_thinking_goes_out_as_thinking(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    one = whole(store, thoughtful(store, "I wonder", opens_thinking=True))
+    assert markdown(one).endswith("\n\n> *Thought*\n>\n> I wonder\n")
+    assert "<p>I wonder</p>" in web_page(one).partition("<details>")[2].partition("</details>")[0]
 
 
 def test_each_form_is_written_whole(stage: MakeStage, tmp_path: Path) -> None:
