@@ -40,7 +40,8 @@ VERBS = {
 }
 PROGRAM = {
     "run": ["-m", "desktop"], "chat": ["-m", "inference", "chat"], "demo": ["-m", "inference", "demo"],
-    "test": ["-m", "pytest"], "bench": ["-m", "inference", "bench"], "doctor": ["-m", "inference", "doctor"],
+    "test": ["-m", "pytest", "--numprocesses=logical", "--maxprocesses=4", "--dist=loadfile"],
+    "bench": ["-m", "inference", "bench"], "doctor": ["-m", "inference", "doctor"],
 }
 STAMP = "borrador-installed.json"
 GIGABYTE = 10**9

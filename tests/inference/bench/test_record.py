@@ -13,7 +13,7 @@ from inference.bench.comparison import Comparison, Plan
 from inference.bench.record import as_csv, as_json, from_json, read, written
 from inference.messages import Problem
 from inference.settings import Message, Sampling
-from tests.inference.bench.test_figures import EXACT, OFF, ON, PROMPTS, difference, run
+from tests.inference.bench.test_compared_figures import EXACT, OFF, ON, PROMPTS, difference, run
 
 
 def comparison() -> Comparison:
