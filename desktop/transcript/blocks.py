@@ -36,9 +36,9 @@ class Block:
 
     ``indent`` counts list and quote levels; ``marker`` is what stands before the first line of a list item. Of code,
     ``is_first`` and ``is_last`` are the outer lines and ``start`` is where its fence stands in the source. Of a table,
-    ``rows`` are rows of cells, the first one the head unless the piece goes on with a table. ``state`` is what the next
-    piece needs to go on with this one: the lexer's states, or the columns' shares of the width. A long line is cut:
-    then the block before ``is_cut`` and the one behind ``joins`` it.
+    they are the outer pieces, and ``rows`` are rows of cells, the first one of the first piece the head. ``state`` is
+    what the next piece needs to go on with this one: the lexer's states, or the columns' shares of the width. A long
+    line is cut: then the block before ``is_cut`` and the one behind ``joins`` it.
     """
 
     kind: Kind

@@ -219,14 +219,14 @@ class Formats:
         return block
 
     def table(self, block: Block) -> QTextTableFormat:
-        """Thin lines, some air."""
+        """Thin lines, some air. The lines are what is left free between the `cell`s: Qt paints borders slowly."""
         look = QTextTableFormat()
-        look.setBorderCollapse(True)
-        look.setBorder(1)
-        look.setBorderStyle(QTextTableFormat.BorderStyle.BorderStyle_Solid)
-        look.setBorderBrush(QColor(self.palette.line))
+        look.setBorderCollapse(False)
+        look.setBorder(0)
+        look.setBackground(QColor(self.palette.line))
         look.setCellPadding(6)
-        look.setCellSpacing(0)
+        look.setCellSpacing(1)
+        look.setTopMargin(0 if block.is_first else -2)  # the line between two pieces is one
         look.setLeftMargin(block.indent * INDENT)
         look.setHeaderRowCount(1 if block.is_first else 0)
         if block.state:
@@ -235,6 +235,12 @@ class Formats:
             look.setColumnWidthConstraints([QTextLength(percent, float(share)) for share in block.state])
         else:
             look.setWidth(QTextLength(QTextLength.Type.VariableLength, 0))
+        return look
+
+    def cell(self) -> QTextCharFormat:
+        """The ground of a table's cell."""
+        look = QTextCharFormat()
+        look.setBackground(QColor(self.palette.background))
         return look
 
     def origin(self, origin: Origin, *, on_user: bool) -> QTextCharFormat | None:

@@ -231,7 +231,8 @@ class _Reader:
         padded = tuple(tuple(row + [()] * (columns - len(row))) for row in rows)
         goes_on = self._goes_on and is_last
         state = self._state if is_rest else _shares(padded) if goes_on else ()
-        yield Block("table", indent=min(self._indent, DEEPEST_INDENT), rows=padded, is_first=not is_rest, state=state)
+        indent = min(self._indent, DEEPEST_INDENT)
+        yield Block("table", indent=indent, rows=padded, is_first=not is_rest, is_last=not goes_on, state=state)
 
     def _place_of(self, text: str) -> int:
         """Where a text stands in the source, searched onward from the last one that was found; -1 if nowhere."""

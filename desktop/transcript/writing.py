@@ -192,15 +192,18 @@ def _good_end(text: str, start: int, end: int) -> int:
 def _write_table(cursor: QTextCursor, block: Block, formats: Formats, stretch: Stretch) -> None:
     begin_block(cursor, formats.sliver(6 if block.is_first else 1), formats.small())
     table = cursor.insertTable(len(block.rows), len(block.rows[0]), formats.table(block))
+    ground = formats.cell()
     for row, cells in enumerate(block.rows):
         for column, runs in enumerate(cells):
+            cell = table.cellAt(row, column)
+            cell.setFormat(ground)
             if runs:
-                within = table.cellAt(row, column).firstCursorPosition()
+                within = cell.firstCursorPosition()
                 is_head = row == 0 and block.is_first
                 _write_runs(
                     within, [replace(run, bold=True) for run in runs] if is_head else runs, block, formats, stretch
                 )
     cursor.setPosition(table.lastPosition() + 1)
-    cursor.setBlockFormat(formats.sliver(6 if not block.state else 1))
+    cursor.setBlockFormat(formats.sliver(9 if block.is_last else 1))
     if cursor.block().length() == 1:
         cursor.insertText(NOTHING, formats.small())
