@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from desktop.sentences import sentence
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from inference.events import LoadFailed, LoadProgress
 
 STEPS = 1000
@@ -40,19 +43,20 @@ class Loading(QFrame):
         self._can_go_to_starter = False
         self.models = QPushButton(self.tr("Choose a model"), self)
         self.models.clicked.connect(self.models_wanted)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.starter)
-        buttons.addWidget(self.retry)
-        buttons.addWidget(self.models)
-        buttons.addWidget(self.folder)
-        buttons.addStretch(1)
+        self._ways = (self.starter, self.retry, self.models, self.folder)
+        for before, after in pairwise(self._ways):
+            QWidget.setTabOrder(before, after)
+        self._placed: list[tuple[QPushButton, tuple[int, int]]] = []
+        self._buttons = QGridLayout()
+        self._buttons.setSpacing(8)
+        self._buttons.setColumnStretch(len(self._ways), 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 12)
         column.setSpacing(8)
         column.addWidget(self.words)
         column.addWidget(self.bar)
-        column.addLayout(buttons)
+        column.addLayout(self._buttons)
+        self._place()
         self.hide()
 
     def show_waiting(self, *, is_starter: bool) -> None:
@@ -67,6 +71,17 @@ class Loading(QFrame):
     def show_failure(self, event: LoadFailed) -> None:
         """Why, and the ways on."""
         self._show(sentence(event.notice), None, failed=True)
+
+    def _place(self) -> None:
+        """The buttons side by side, or two by two where there is no room for that."""
+        ways = [button for button in self._ways if not button.isHidden()]
+        room = self.width() - 24
+        wide = sum(button.sizeHint().width() + self._buttons.spacing() for button in ways) <= room
+        places = [(button, (0, at) if wide else divmod(at, 2)) for at, button in enumerate(ways)]
+        if places != self._placed:
+            self._placed = places
+            for button, place in places:
+                self._buttons.addWidget(button, *place)
 
     def _show(self, words: str, fraction: float | None, *, failed: bool) -> None:
         self.words.setText(words)
@@ -83,4 +98,14 @@ class Loading(QFrame):
         self.starter.setVisible(failed and self._can_go_to_starter)
         self.folder.setVisible(failed)
         self.models.setVisible(failed)
+        self._place()
         self.show()
+
+    # Qt
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())  # narrower than the buttons side by side: they move
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop.models import words
@@ -99,7 +99,7 @@ class FitBar(QWidget):
 
 
 class Legend(QWidget):
-    """What the colours of the bars mean; it leaves out what there is no room for, since each bar tells it, too."""
+    """What the colours of the bars mean, in as many lines as that takes."""
 
     def __init__(
         self, parts: tuple[tuple[str, str, str], ...], palette: Palette, parent: QWidget | None = None
@@ -108,12 +108,16 @@ class Legend(QWidget):
         self._all = self._parts = parts
         self._roles = palette
         self.setObjectName("quiet")
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self.show_only({part for part, _, _ in parts})
 
     def show_only(self, shown: set[str]) -> None:
         """Leave out the parts that no bar has."""
         self._parts = tuple(one for one in self._all if one[0] in shown)
         self.setAccessibleName(", ".join(name for _, name, _ in self._parts))
+        self.updateGeometry()
         self.update()
 
     def apply_palette(self, palette: Palette) -> None:
@@ -122,22 +126,18 @@ class Legend(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(80, self.fontMetrics().height() + 4)
+        return QSize(80, self.heightForWidth(self.width()))
+
+    def heightForWidth(self, width: int) -> int:
+        return (1 + max((line for line, _ in self._places(width)), default=0)) * self._line_height()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        font = self.font()
-        font.setPixelSize(max(10, self.fontInfo().pixelSize() - 1))
-        painter.setFont(font)
+        painter.setFont(self._words_font())
         metrics = painter.fontMetrics()
-        widths = [HEIGHT + 4 + metrics.horizontalAdvance(name) for _, name, _ in self._parts]
-        if sum(widths) + LEGEND_GAP * (len(widths) - 1) > self.width():
-            painter.end()
-            return
-        left = self.width() - sum(widths) - LEGEND_GAP * (len(widths) - 1)
-        middle = self.height() / 2
-        for (_, name, role), width in zip(self._parts, widths, strict=True):
+        for (_, name, role), (line, left) in zip(self._parts, self._places(self.width()), strict=True):
+            middle = (line + 0.5) * self._line_height()
             box = QRectF(left + 0.5, middle - HEIGHT / 2 + 0.5, HEIGHT - 3, HEIGHT - 3)
             if role == "free":
                 painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -148,5 +148,24 @@ class Legend(QWidget):
             painter.drawRoundedRect(box, 2, 2)
             painter.setPen(QColor(self._roles.muted))
             painter.drawText(round(left + HEIGHT + 2), round(middle + metrics.ascent() / 2 - 2), name)
-            left += width + LEGEND_GAP
         painter.end()
+
+    def _places(self, width: int) -> list[tuple[int, float]]:
+        """The line of every part, and where in it the part begins."""
+        metrics = QFontMetrics(self._words_font())
+        found, line, left = [], 0, 0.0
+        for _, name, _ in self._parts:
+            needed = HEIGHT + 4 + metrics.horizontalAdvance(name)
+            if left and left + needed > width:
+                line, left = line + 1, 0.0
+            found.append((line, left))
+            left += needed + LEGEND_GAP
+        return found
+
+    def _line_height(self) -> int:
+        return self.fontMetrics().height() + 4
+
+    def _words_font(self) -> QFont:
+        font = QFont(self.font())
+        font.setPixelSize(max(10, self.fontInfo().pixelSize() - 1))
+        return font

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtGui import QColor
 
 from desktop.models.discover import _fit, parts
 from desktop.models.fit_bar import FitBar, Legend
@@ -55,3 +56,14 @@ def test_the_legend_leaves_out_what_no_bar_has(qapp: QApplication) -> None:
     legend = Legend(parts(), LIGHT)
     legend.show_only({"target", "free"})
     assert legend.accessibleName() == "model, free"
+
+
+@pytest.mark.parametrize("width", [200, 400, 820])
+def test_the_legend_takes_as_many_lines_as_it_needs(qapp: QApplication, width: int) -> None:
+    legend = Legend(parts(), LIGHT)
+    legend.resize(width, legend.heightForWidth(width))
+    places = legend._places(width)
+    assert len(places) == len(parts()) and all(left < width - 20 for _, left in places)
+    assert legend.height() == (places[-1][0] + 1) * legend.heightForWidth(5000)
+    (line, left), one = places[5], legend.heightForWidth(5000)
+    assert legend.grab().toImage().pixelColor(round(left) + 5, round((line + 0.5) * one)) == QColor(LIGHT.text)

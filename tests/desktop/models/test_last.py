@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import Qt
 
 from desktop.models import last
 from inference.events import LoadFailed, Notice
 from inference.settings import ModelChoice
-from tests.desktop.models.by_keys import press, tab_to
+from tests.desktop.models.by_keys import focused, press, tab_to
 from tests.fake_session import FakeSession
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     from inference.events import Event
     from tests.desktop.stage import MakeStage
-
-from PySide6.QtCore import Qt
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -87,6 +86,25 @@ def test_the_starter_is_not_offered_where_it_fails_itself(stage: MakeStage) -> N
     one.window.page.loading.show_waiting(is_starter=True)
     loading.show_failure(LoadFailed(Notice("error.busy")))
     assert loading.retry.isVisible() and not loading.starter.isVisible()
+
+
+@pytest.mark.parametrize("width", [420, 560, 1180])
+def test_the_ways_on_have_room_for_their_words(stage: MakeStage, spanish: None, width: int) -> None:
+    one = stage(size=(width, 700))
+    one.wait(lambda: one.window.chat.can_ask)
+    loading = one.window.page.loading
+    loading.show_waiting(is_starter=False)
+    loading.show_failure(LoadFailed(Notice("error.not_installed", {"model": "owner/gone"})))
+    buttons = (loading.starter, loading.retry, loading.models, loading.folder)
+    one.wait(lambda: all(button.width() >= button.sizeHint().width() for button in buttons))
+    assert all(loading.rect().contains(button.geometry()) for button in buttons)
+    assert one.window.width() == width
+    loading.starter.setFocus()
+    reached = [loading.starter]
+    for _ in buttons[1:]:
+        press(Qt.Key.Key_Tab)
+        reached.append(focused())
+    assert reached == list(buttons)
 
 
 @pytest.mark.parametrize(("is_named", "loaded"), [(False, "owner/tiny False"), (True, "starter True")])
