@@ -58,10 +58,10 @@ _MARKED = {
         "Needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free",
     ),
     "fit.try_recipe": QT_TRANSLATE_NOOP("sentences", "With the smaller copy {recipe} it would fit."),
-    "fit.try_no_twin": QT_TRANSLATE_NOOP("sentences", "Without the 3-bit copy it would fit."),
+    "fit.try_no_twin": QT_TRANSLATE_NOOP("sentences", "Without the low-bit copy it would fit."),
     "fit.try_context": QT_TRANSLATE_NOOP(
         "sentences",
-        "With a context of {context} tokens and no 3-bit copy it would fit.",
+        "With a context of {context} tokens and no low-bit copy it would fit.",
     ),
     "fit.try_half": QT_TRANSLATE_NOOP("sentences", "In bfloat16 it would fit."),
     "fit.try_int8": QT_TRANSLATE_NOOP("sentences", "With 8 bits for each weight it would fit."),
@@ -77,7 +77,7 @@ _MARKED = {
     ),
     "fit.card_too_small": QT_TRANSLATE_NOOP("sentences", "{card} GB card: too small for this model"),
     "fit.then_recipe": QT_TRANSLATE_NOOP("sentences", "a smaller copy to draft with would fit"),
-    "fit.then_no_twin": QT_TRANSLATE_NOOP("sentences", "without the 3-bit copy it would fit"),
+    "fit.then_no_twin": QT_TRANSLATE_NOOP("sentences", "without the low-bit copy it would fit"),
     "fit.then_context": QT_TRANSLATE_NOOP("sentences", "with a smaller context it would fit"),
     "fit.then_half": QT_TRANSLATE_NOOP("sentences", "in bfloat16 it would fit"),
     "fit.then_int8": QT_TRANSLATE_NOOP("sentences", "with 8 bits for each weight it would fit"),
@@ -120,7 +120,7 @@ _MARKED = {
         "sentences", "the model itself is in few bits, so a copy in fewer saves too little to pay"
     ),
     "drafter.recurrent": QT_TRANSLATE_NOOP("sentences", "this model keeps a running state that cannot be rolled back"),
-    "drafter.no_linear": QT_TRANSLATE_NOOP("sentences", "this model has no matrices a 3-bit copy could be made of"),
+    "drafter.no_linear": QT_TRANSLATE_NOOP("sentences", "this model has no matrices a low-bit copy could be made of"),
     "drafter.name.none": QT_TRANSLATE_NOOP("sentences", "plain steps"),
     "drafter.name.twin": QT_TRANSLATE_NOOP("sentences", "self-draft"),
     "drafter.name.ngram": QT_TRANSLATE_NOOP("sentences", "repeats"),
@@ -133,7 +133,7 @@ _MARKED = {
     "drafter.later": QT_TRANSLATE_NOOP("sentences", "the low-bit copy is still being made"),
     "drafter.no_memory": QT_TRANSLATE_NOOP("sentences", "there is not enough memory for a low-bit copy"),
     "drafter.not_made": QT_TRANSLATE_NOOP("sentences", "it was not made when the model was loaded"),
-    "drafter.twin_failed": QT_TRANSLATE_NOOP("sentences", "the 3-bit copy could not be made: {detail}"),
+    "drafter.twin_failed": QT_TRANSLATE_NOOP("sentences", "the low-bit copy could not be made: {detail}"),
     "exact.on": QT_TRANSLATE_NOOP("sentences", "Exact: speculation changes no bit of the answer"),
     "exact.off_chosen": QT_TRANSLATE_NOOP(
         "sentences",
@@ -457,12 +457,12 @@ _MARKED = {
     "error.memory_used_up": QT_TRANSLATE_NOOP(
         "sentences",
         "The memory is used up; {free_gb:.1f} of {total_gb:.1f} GB are free again, so choose a smaller context, a "
-        "smaller model, or no 3-bit copy.",
+        "smaller model, or no low-bit copy.",
     ),
     "error.memory_asked": QT_TRANSLATE_NOOP(
         "sentences",
         "The memory is used up: {asked_gb:.1f} GB more were needed, and {free_gb:.1f} of {total_gb:.1f} GB are free "
-        "again; choose a smaller context, a smaller model, or no 3-bit copy.",
+        "again; choose a smaller context, a smaller model, or no low-bit copy.",
     ),
     "error.died_loading": QT_TRANSLATE_NOOP(
         "sentences",

@@ -60,8 +60,8 @@ ENGLISH: dict[str, str] = {
     "fit.ram": "Takes about {needed_gb:.1f} of the {free_gb:.1f} GB of memory that are free",
     "fit.ram_lacks": "Needs about {needed_gb:.1f} GB of memory; {free_gb:.1f} GB are free",
     "fit.try_recipe": "With the smaller copy {recipe} it would fit.",
-    "fit.try_no_twin": "Without the 3-bit copy it would fit.",
-    "fit.try_context": "With a context of {context} tokens and no 3-bit copy it would fit.",
+    "fit.try_no_twin": "Without the low-bit copy it would fit.",
+    "fit.try_context": "With a context of {context} tokens and no low-bit copy it would fit.",
     "fit.try_half": "In bfloat16 it would fit.",
     "fit.try_int8": "With 8 bits for each weight it would fit.",
     "fit.try_nf4": "With 4 bits for each weight it would fit.",
@@ -70,7 +70,7 @@ ENGLISH: dict[str, str] = {
     "at {percent:.0f} % accepted)",
     "fit.card_too_small": "{card} GB card: too small for this model",
     "fit.then_recipe": "a smaller copy to draft with would fit",
-    "fit.then_no_twin": "without the 3-bit copy it would fit",
+    "fit.then_no_twin": "without the low-bit copy it would fit",
     "fit.then_context": "with a smaller context it would fit",
     "fit.then_half": "in bfloat16 it would fit",
     "fit.then_int8": "with 8 bits for each weight it would fit",
@@ -107,7 +107,7 @@ ENGLISH: dict[str, str] = {
     "drafter.none": "no drafter is chosen",
     "drafter.low_bit_target": "the model itself is in few bits, so a copy in fewer saves too little to pay",
     "drafter.recurrent": "this model keeps a running state that cannot be rolled back",
-    "drafter.no_linear": "this model has no matrices a 3-bit copy could be made of",
+    "drafter.no_linear": "this model has no matrices a low-bit copy could be made of",
     "drafter.no_partner": "it joins repeats in the chat with a model that drafts, and there is none yet",
     "drafter.nothing": "this model has no drafter",
     "drafter.name.small-model": "a smaller model",
@@ -115,7 +115,7 @@ ENGLISH: dict[str, str] = {
     "drafter.later": "the low-bit copy is still being made",
     "drafter.no_memory": "there is not enough memory for a low-bit copy",
     "drafter.not_made": "it was not made when the model was loaded",
-    "drafter.twin_failed": "the 3-bit copy could not be made: {detail}",
+    "drafter.twin_failed": "the low-bit copy could not be made: {detail}",
     # exact mode
     "exact.on": "Exact: speculation changes no bit of the answer",
     "exact.off_chosen": "Fast: chosen by you; near ties may fall differently with speculation on and off",
@@ -143,7 +143,7 @@ ENGLISH: dict[str, str] = {
     "doctor.torch": "PyTorch {version}, the build for {build}, works",
     "doctor.torch_broken": "PyTorch cannot be used ({detail}); remove .venv and run: python3 "
     "installer/bootstrap.py setup",
-    "doctor.bitsandbytes_broken": "bitsandbytes cannot be used ({detail}), so there is no 3-bit copy; install anew.",
+    "doctor.bitsandbytes_broken": "bitsandbytes cannot be used ({detail}), so there is no low-bit copy; install anew.",
     "doctor.gpu": "{name}, {free_gb:.1f} of {total_gb:.1f} GB free, driver {driver}",
     "doctor.gpu_none": "There is no NVIDIA driver; models run on the CPU",
     "doctor.gpu_build": "There is an NVIDIA driver, but this PyTorch is the build for {build}; remove .venv and run "
@@ -322,9 +322,9 @@ ENGLISH: dict[str, str] = {
     "error.does_not_fit": "{model} needs about {needed_gb:.1f} GB of memory, and {free_gb:.1f} GB are free; {reason}.",
     "error.out_of_memory": "The memory is used up; choose a smaller context or a smaller model.",
     "error.memory_used_up": "The memory is used up; {free_gb:.1f} of {total_gb:.1f} GB are free again, so choose a "
-    "smaller context, a smaller model, or no 3-bit copy.",
+    "smaller context, a smaller model, or no low-bit copy.",
     "error.memory_asked": "The memory is used up: {asked_gb:.1f} GB more were needed, and {free_gb:.1f} of "
-    "{total_gb:.1f} GB are free again; choose a smaller context, a smaller model, or no 3-bit copy.",
+    "{total_gb:.1f} GB are free again; choose a smaller context, a smaller model, or no low-bit copy.",
     "error.died_loading": "Borrador ended while it was loading {model}, which needs about {needed_gb:.1f} GB of the "
     "{free_gb:.1f} GB that were free; load it again, or choose a smaller one.",
     "error.starter_missing": "The starter model is not here; run the program once with a network: {command}",

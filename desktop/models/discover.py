@@ -200,7 +200,7 @@ def parts() -> tuple[tuple[str, str, str], ...]:
     """The parts of a memory: how the job names them, what they are called, the palette's role of their colour."""
     return (
         ("target", QCoreApplication.translate("models", "model"), "accent"),
-        ("twin", QCoreApplication.translate("models", "3-bit copy"), "accepted"),
+        ("twin", QCoreApplication.translate("models", "low-bit copy"), "accepted"),
         ("heads", QCoreApplication.translate("models", "drafting heads"), "string"),
         ("cache", QCoreApplication.translate("models", "context"), "bonus"),
         ("work", QCoreApplication.translate("models", "work space"), "correction"),

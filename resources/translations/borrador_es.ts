@@ -2601,8 +2601,8 @@
         <translation>modelo</translation>
     </message>
     <message>
-        <source>3-bit copy</source>
-        <translation>copia de 3 bits</translation>
+        <source>low-bit copy</source>
+        <translation>copia de pocos bits</translation>
     </message>
     <message>
         <source>drafting heads</source>
@@ -2969,12 +2969,12 @@
         <translation>Con la copia más pequeña {recipe} cabría.</translation>
     </message>
     <message>
-        <source>Without the 3-bit copy it would fit.</source>
-        <translation>Sin la copia de 3 bits cabría.</translation>
+        <source>Without the low-bit copy it would fit.</source>
+        <translation>Sin la copia de pocos bits cabría.</translation>
     </message>
     <message>
-        <source>With a context of {context} tokens and no 3-bit copy it would fit.</source>
-        <translation>Con un contexto de {context} tokens y sin la copia de 3 bits cabría.</translation>
+        <source>With a context of {context} tokens and no low-bit copy it would fit.</source>
+        <translation>Con un contexto de {context} tokens y sin la copia de pocos bits cabría.</translation>
     </message>
     <message>
         <source>In bfloat16 it would fit.</source>
@@ -3005,8 +3005,8 @@
         <translation>una copia más pequeña para el borrador cabría</translation>
     </message>
     <message>
-        <source>without the 3-bit copy it would fit</source>
-        <translation>sin la copia de 3 bits cabría</translation>
+        <source>without the low-bit copy it would fit</source>
+        <translation>sin la copia de pocos bits cabría</translation>
     </message>
     <message>
         <source>with a smaller context it would fit</source>
@@ -3129,8 +3129,8 @@
         <translation>este modelo lleva un estado continuo que no se puede deshacer</translation>
     </message>
     <message>
-        <source>this model has no matrices a 3-bit copy could be made of</source>
-        <translation>este modelo no tiene matrices de las que hacer una copia de 3 bits</translation>
+        <source>this model has no matrices a low-bit copy could be made of</source>
+        <translation>este modelo no tiene matrices de las que hacer una copia de pocos bits</translation>
     </message>
     <message>
         <source>plain steps</source>
@@ -3173,8 +3173,8 @@
         <translation>no se hizo al cargar el modelo</translation>
     </message>
     <message>
-        <source>the 3-bit copy could not be made: {detail}</source>
-        <translation>no se pudo hacer la copia de 3 bits: {detail}</translation>
+        <source>the low-bit copy could not be made: {detail}</source>
+        <translation>no se pudo hacer la copia de pocos bits: {detail}</translation>
     </message>
     <message>
         <source>Exact: speculation changes no bit of the answer</source>
@@ -3577,12 +3577,12 @@
         <translation>Se ha agotado la memoria; elige un contexto menor o un modelo más pequeño.</translation>
     </message>
     <message>
-        <source>The memory is used up; {free_gb:.1f} of {total_gb:.1f} GB are free again, so choose a smaller context, a smaller model, or no 3-bit copy.</source>
-        <translation>Se ha agotado la memoria; vuelven a estar libres {free_gb:.1f} de {total_gb:.1f} GB, así que elige un contexto menor, un modelo más pequeño o ninguna copia de 3 bits.</translation>
+        <source>The memory is used up; {free_gb:.1f} of {total_gb:.1f} GB are free again, so choose a smaller context, a smaller model, or no low-bit copy.</source>
+        <translation>Se ha agotado la memoria; vuelven a estar libres {free_gb:.1f} de {total_gb:.1f} GB, así que elige un contexto menor, un modelo más pequeño o ninguna copia de pocos bits.</translation>
     </message>
     <message>
-        <source>The memory is used up: {asked_gb:.1f} GB more were needed, and {free_gb:.1f} of {total_gb:.1f} GB are free again; choose a smaller context, a smaller model, or no 3-bit copy.</source>
-        <translation>Se ha agotado la memoria: hacían falta {asked_gb:.1f} GB más y vuelven a estar libres {free_gb:.1f} de {total_gb:.1f} GB; elige un contexto menor, un modelo más pequeño o ninguna copia de 3 bits.</translation>
+        <source>The memory is used up: {asked_gb:.1f} GB more were needed, and {free_gb:.1f} of {total_gb:.1f} GB are free again; choose a smaller context, a smaller model, or no low-bit copy.</source>
+        <translation>Se ha agotado la memoria: hacían falta {asked_gb:.1f} GB más y vuelven a estar libres {free_gb:.1f} de {total_gb:.1f} GB; elige un contexto menor, un modelo más pequeño o ninguna copia de pocos bits.</translation>
     </message>
     <message>
         <source>Borrador ended while it was loading {model}, which needs about {needed_gb:.1f} GB of the {free_gb:.1f} GB that were free; load it again, or choose a smaller one.</source>

@@ -36,7 +36,7 @@ def test_every_part_has_a_name_and_is_told_in_words(qapp: QApplication) -> None:
     assert [segment.name for segment in fit.segments] == [name for _, name, _ in parts()]
     bar = FitBar(LIGHT)
     bar.show_fit(fit)
-    for words in ("drafting heads 1.0 GB", "CUDA graphs ", "3-bit copy ", "other programs 8.0 GB", "free "):
+    for words in ("drafting heads 1.0 GB", "CUDA graphs ", "low-bit copy ", "other programs 8.0 GB", "free "):
         assert words in bar.accessibleDescription()
     assert bar.accessibleName() == fit.said
 
