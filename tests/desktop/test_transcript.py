@@ -7,8 +7,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QUrl
-from PySide6.QtGui import QGuiApplication, QImage, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QGuiApplication, QImage, QTextCharFormat, QTextCursor, QTextDocument, QWheelEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
 from desktop.conversation import Conversation
@@ -85,6 +86,32 @@ def test_h08_the_view_follows_only_while_the_reader_is_at_the_end(view: Transcri
     view._latest.click()
     assert bar.value() == bar.maximum()
     assert not view._latest.isVisible()
+
+
+@pytest.mark.parametrize("how", ["wheel", "key"])
+def test_h08_who_scrolls_up_by_wheel_or_key_stays_there_and_who_is_at_the_end_does_in_any_size(
+    view: Transcript, how: str
+) -> None:
+    reply = begun(view, LONG)
+    bar = view.verticalScrollBar()
+    view.resize(560, 260)
+    assert bar.value() == bar.maximum() > 0
+    if how == "wheel":
+        at = QPointF(view.viewport().rect().center())
+        turn = QPoint(0, 120)
+        wheel = QWheelEvent(
+            at, view.viewport().mapToGlobal(at), QPoint(), turn, Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+        )  # fmt: skip
+        QCoreApplication.sendEvent(view.viewport(), wheel)
+    else:
+        QTest.keyClick(view, Qt.Key.Key_PageUp)
+    before = bar.value()
+    assert before < bar.maximum()
+    write(reply, "\n\n" + LONG)
+    view.extend()
+    assert bar.value() == before
+    assert view._latest.isVisible()
 
 
 @pytest.mark.parametrize("backwards", [False, True])
@@ -203,6 +230,28 @@ def test_h18_a_link_asks_before_it_opens_outside_and_the_page_stays(
         assert opened == expected
         QCoreApplication.sendPostedEvents(box, QEvent.Type.DeferredDelete)
     assert QGuiApplication.clipboard().text() == "https://example.org/a"
+    assert view.toPlainText() == before
+
+
+@pytest.mark.qt_log_ignore(r"Mouse event .* not accepted", extend=True)  # the middle button does nothing here
+def test_h18_a_link_asks_when_the_keyboard_or_the_control_key_opens_it(view: Transcript) -> None:
+    begun(view, "[page](https://example.org/a)")
+    before = view.toPlainText()
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Tab)
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    box = view.findChild(QMessageBox)
+    assert "example.org" in box.informativeText()
+    box.reject()
+    QCoreApplication.sendPostedEvents(box, QEvent.Type.DeferredDelete)
+    cursor = view.document().find("page")
+    place = view.cursorRect(cursor).center() - QPoint(8, 0)
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.MiddleButton, pos=place)
+    assert view.findChild(QMessageBox) is None
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place)
+    box = view.findChild(QMessageBox)
+    assert "example.org" in box.informativeText()
+    box.reject()
     assert view.toPlainText() == before
 
 
