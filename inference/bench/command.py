@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from inference.session import Session
 
 BUILT_IN_NAME = "built-in"
-MADE_AT_LOAD = ("twin",)
+MADE_AT_LOAD = ("twin", "hybrid", "auto", "small-model")
 """Drafters that a model only has when it was loaded for them."""
 TWIN_K = 4
 """Draft length at which the twin's acceptance by depth is taken when ``--k`` names none."""

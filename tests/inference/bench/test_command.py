@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from inference.__main__ import main
+from inference.bench import command
 from inference.settings import DRAFTERS
 from tests import measure_poisoned
 
@@ -152,3 +154,11 @@ def test_files_are_looked_at_before_the_load(tmp_path: Path, capsys: pytest.Capt
     other.write_text('{"kind": "bench"}', encoding="utf-8")
     assert main(["bench", "--replay", str(other)]) == 2
     assert "replay is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("drafters", ["ngram,hybrid", "ngram,auto", "auto,twin"])
+def test_what_a_drafter_needs_is_made_at_load(drafters: str) -> None:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    options = parser.parse_args(["--drafters", drafters])
+    assert command.choice_of(options).drafter in ("twin", "hybrid", "auto")
