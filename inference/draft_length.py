@@ -40,7 +40,7 @@ LARGEST_TREE = 63
 """Nodes of a tree: with the root, 64 rows a pass."""
 MARGIN = 1.01
 """Gain for which K changes."""
-PROBE_SHARE = 0.01
+PROBE_SHARE = 0.0125
 """Share of the time that tries of a resting drafter may cost."""
 SHORTEST_REST = 8
 LONGEST_REST = 256
