@@ -76,7 +76,7 @@ class Offered:
 
     def reason(self, name: str) -> Notice:
         """Why a drafter is not offered."""
-        if name in JOINED:
+        if name in JOINED and name not in self._refused:
             return Notice("drafter.no_partner" if name == "hybrid" else "drafter.nothing")
         return self._refused.get(name, Notice("drafter.not_made"))
 
