@@ -1,4 +1,4 @@
-"""From a choice to a model that is ready to write: found, read, tested and measured; its low-bit copy comes later or from disk.
+"""From a choice to a model that is ready to write: found, read, tested and measured; its twin comes from disk or later.
 
 Each step says what it does; between steps and matrices it looks whether the caller gave up.
 """
