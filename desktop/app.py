@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from desktop.worker import Session
     from inference.settings import ModelChoice, Speculation
 
-PATIENCE_MS = 800
+PATIENCE_MS = 500
 """So long the engine's thread may take to end after the window is gone."""
 
 
