@@ -9,6 +9,7 @@ import importlib
 import logging
 import re
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import huggingface_hub
@@ -39,15 +40,23 @@ class AskedToWait(Exception):
         self.seconds = seconds
 
 
-def watch() -> None:
-    """Watch every connection and every wait of the client's present session."""
+@contextmanager
+def watched() -> Iterator[None]:
+    """Watch every connection and every wait of the client's present session; the client is as before afterwards.
+
+    Only who catches :class:`AskedToWait` may ask inside it.
+    """
     client: Any = huggingface_hub.get_session()
     hooks = client.event_hooks
-    if _watch not in hooks["response"]:
-        client.event_hooks = {**hooks, "response": [*hooks["response"], _watch]}
     log = logging.getLogger("huggingface_hub")
-    if not any(isinstance(handler, _Waits) for handler in log.handlers):
-        log.addHandler(_Waits(logging.WARNING))
+    waits = _Waits(logging.WARNING)
+    client.event_hooks = {**hooks, "response": [*hooks["response"], _watch]}
+    log.addHandler(waits)
+    try:
+        yield
+    finally:
+        log.removeHandler(waits)
+        client.event_hooks = hooks
 
 
 def _watch(response: Any) -> None:

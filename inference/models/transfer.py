@@ -21,7 +21,7 @@ from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 from inference.messages import Notice, Problem
 from inference.models.folders import writable
 from inference.models.hub_errors import TRANSPORT, seconds_to_wait
-from inference.models.hub_wire import AskedToWait, Stalled, watch
+from inference.models.hub_wire import AskedToWait, Stalled, watched
 from inference.models.starter import downloading
 
 if TYPE_CHECKING:
@@ -190,7 +190,6 @@ class Transfer:
     def _ask(self, file: File, stream: Any, start: int) -> None:
         """One request of the client, which takes up a broken line five times itself."""
         meter = self.meter
-        watch()
         constants.DOWNLOAD_CHUNK_SIZE = CHUNK
 
         class Bar:
@@ -204,11 +203,12 @@ class Transfer:
             def update(self, count: float | None = 1) -> None:
                 meter.add(int(count or 0))
 
-        http_get(
-            huggingface_hub.hf_hub_url(self.repository, file.name, revision=self.commit),
-            stream, resume_size=start, headers=build_hf_headers(), expected_size=file.size,
-            tqdm_class=Bar,  # any class with these methods will do
-        )  # fmt: skip
+        with watched():
+            http_get(
+                huggingface_hub.hf_hub_url(self.repository, file.name, revision=self.commit),
+                stream, resume_size=start, headers=build_hf_headers(), expected_size=file.size,
+                tqdm_class=Bar,  # any class with these methods will do
+            )  # fmt: skip
 
     def _pause(self, error: Exception, pauses: Iterator[int]) -> None:
         """Wait before the next try; raise ``error`` where trying again is no use or has been tried enough."""

@@ -59,6 +59,7 @@ def test_what_is_found_is_described(shelf: FakeHub, fetch: Fetch) -> None:
 
 
 def test_a_busy_hub_and_none_at_all(shelf: FakeHub, fetch: Fetch, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetch("owner/mountain")  # a download's watch over the client ends with it
     shelf.faults.append(Fault("/api/models", status=429, headers={"Retry-After": "1"}, times=1))
     assert names("mountain") == ["owner/mountain"]
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
