@@ -38,7 +38,8 @@ class Chat(QObject):
     ``state_changed`` comes whenever one of the ``is_...`` answers may be another. ``progressed``, ``load_failed`` and
     ``loaded`` carry the event of that name; ``twin_progressed`` carries how far
     the making of the twin is; ``drafters_changed`` comes when a drafter did or went; ``grown`` comes with
-    new rounds of the last reply, ``over`` at its end.
+    new rounds of the last reply, ``over`` at its end; ``let_go`` comes when no model is loaded any more, ``unloaded``
+    when its memory is free, too.
     """
 
     state_changed = Signal()
@@ -49,6 +50,8 @@ class Chat(QObject):
     twin_progressed = Signal(object)
     grown = Signal()
     over = Signal()
+    let_go = Signal()
+    unloaded = Signal()
     counted = Signal(str, int)
     """A text, and how many tokens it is."""
 
@@ -63,6 +66,7 @@ class Chat(QObject):
         self.is_loading = False
         self.is_stopping = False
         worker.happened.connect(self.on_event)
+        worker.unloaded.connect(self.unloaded)
         worker.counted.connect(self._on_counted)
 
     @property
@@ -81,6 +85,17 @@ class Chat(QObject):
         self.is_stopping = self.is_writing
         self.model = None
         self._worker.load(choice)
+        self.state_changed.emit()
+
+    def unload(self) -> None:
+        """Let the model go, or give its loading up; a reply still being written is ended, and kept as far as it is."""
+        if self.model is None and not self.is_loading:
+            return
+        self.is_loading = False
+        self.is_stopping = self.is_writing
+        self.model = None
+        self._worker.unload()
+        self.let_go.emit()
         self.state_changed.emit()
 
     def ask(self, question: str) -> None:

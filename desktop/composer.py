@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 class Readiness(Enum):
     """What the button does."""
 
+    UNLOADED = "unloaded"
     WAITING = "waiting"
     READY = "ready"
     WRITING = "writing"
@@ -40,11 +41,13 @@ class Composer(QFrame):
     """What is attached, the text field, and its button, which is Send or Stop.
 
     While a question is asked otherwise, ``editing_ended`` says that it was given up. ``changed`` comes with every
-    change of the message; ``refused`` carries a sentence about what could not be attached.
+    change of the message; ``refused`` carries a sentence about what could not be attached; ``model_wanted`` says that
+    somebody tried to send without a model.
     """
 
     submitted = Signal(str)
     stop_wanted = Signal()
+    model_wanted = Signal()
     editing_ended = Signal()
     changed = Signal()
     refused = Signal(str)
@@ -156,6 +159,8 @@ class Composer(QFrame):
     def show_readiness(self, readiness: Readiness) -> None:
         """Send, Stop, or why neither can be pressed."""
         self._readiness = readiness
+        is_unloaded = readiness is Readiness.UNLOADED
+        self.field.setPlaceholderText(self.tr("No model is loaded") if is_unloaded else self.tr("Message"))
         writing = readiness in (Readiness.WRITING, Readiness.STOPPING)
         labels = {Readiness.WRITING: self.tr("Stop"), Readiness.STOPPING: self.tr("Stopping")}
         self.button.setText(labels.get(readiness, self.tr("Send")))
@@ -167,10 +172,13 @@ class Composer(QFrame):
 
     def submit(self) -> None:
         """Send the message, if it can be sent now."""
-        if self._readiness is not Readiness.READY or self.field.is_composing or self.attaching.waiting:
+        able = (Readiness.READY, Readiness.UNLOADED)
+        if self._readiness not in able or self.field.is_composing or self.attaching.waiting:
             return
         text = self.text()
-        if text.strip():
+        if text.strip() and self._readiness is Readiness.UNLOADED:
+            self.model_wanted.emit()
+        elif text.strip():
             was_editing = self.is_editing
             self.put("")
             self.recall.forget()
@@ -214,8 +222,10 @@ class Composer(QFrame):
 
     def _update_button(self) -> None:
         readiness = self._readiness
-        is_reading = bool(self.attaching.waiting) and readiness is Readiness.READY
+        is_able = readiness in (Readiness.READY, Readiness.UNLOADED)
+        is_reading = bool(self.attaching.waiting) and is_able
         hint = {
+            Readiness.UNLOADED: self.tr("No model is loaded; sending offers to load one."),
             Readiness.WAITING: self.tr("The model is not ready yet; you can already write."),
             Readiness.READY: self.tr("Send the message (Enter)"),
             Readiness.WRITING: self.tr("Stop writing (Esc)"),
@@ -225,7 +235,7 @@ class Composer(QFrame):
             hint = self.tr("A file is still being read.")
         self.button.setToolTip(hint)
         self.button.setAccessibleDescription(hint)
-        can_send = readiness is Readiness.READY and not self.is_empty and not is_reading
+        can_send = is_able and not self.is_empty and not is_reading
         self.button.setEnabled(can_send or readiness is Readiness.WRITING)
 
     def _on_clicked(self) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from desktop.icons import icon
+from desktop.model_menu import short_name
 from desktop.sentences import filled, sentence
 from desktop.speculation.switch import Switch
 from inference.events import Notice
@@ -98,13 +99,12 @@ class Header(QFrame):
 
     def show_model(self, name: str) -> None:
         """The name of the model, or that there is none."""
-        self.model.show_name(name or self.tr("Choose a model"))
+        self.model.show_name(name or self.tr("No model loaded"))
 
     def show_loading(self, name: str) -> None:
         """Which model is being loaded, if one is; its name follows when it is ready."""
         if name:
-            short = name.partition("@")[0].replace("\\", "/").rstrip("/").rpartition("/")[2]
-            self.model.show_name(filled(self.tr("Loading {name}…"), name=short))
+            self.model.show_name(filled(self.tr("Loading {name}…"), name=short_name(name)))
 
     def show_largest_k(self, largest: int) -> None:
         """Offer automatic and 0 to ``largest``; a longer choice becomes the largest."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from desktop.page import Page
     from desktop.speculation.panel import Panel
     from desktop.status_bar import StatusBar
-    from inference.events import Loaded, TwinProgress
+    from inference.events import Loaded, LoadFailed, TwinProgress
     from inference.settings import Speculation
 
 
@@ -40,7 +40,8 @@ class Live(QObject):
         self.flush = Flush(self._show_growth, self)
         chat.state_changed.connect(self.show_state)
         chat.progressed.connect(page.loading.show_progress)
-        chat.load_failed.connect(page.loading.show_failure)
+        chat.load_failed.connect(self._on_load_failed)
+        chat.let_go.connect(self._on_let_go)
         chat.loaded.connect(self._on_loaded)
         chat.drafters_changed.connect(self._on_drafters_changed)
         chat.twin_progressed.connect(self._on_twin_progressed)
@@ -55,8 +56,10 @@ class Live(QObject):
         """What can be done now."""
         if self._chat.is_writing:
             readiness = Readiness.STOPPING if self._chat.is_stopping else Readiness.WRITING
+        elif self._chat.model is None:
+            readiness = Readiness.WAITING if self._chat.is_loading else Readiness.UNLOADED
         else:
-            readiness = Readiness.WAITING if self._chat.model is None else Readiness.READY
+            readiness = Readiness.READY
         self._page.composer.show_readiness(readiness)
         self._status_bar.show_chat(self._chat)
 
@@ -71,6 +74,25 @@ class Live(QObject):
             self._header.choose_drafter(None)
         self._panel.show_mode(model.mode)
         self._show_drafters(model)
+
+    def _on_load_failed(self, event: LoadFailed) -> None:
+        self._page.loading.show_failure(event)
+        self._show_no_model()
+
+    def _on_let_go(self) -> None:
+        self.flush.stop()
+        self._page.loading.hide()
+        self._show_no_model()
+
+    def _show_no_model(self) -> None:
+        """Nothing is left of a model's name, mode and drafters."""
+        words = sentence(Notice("error.no_model"))
+        self._status_bar.show_loaded(None)
+        self._status_bar.show_twin(None)
+        self._header.show_model("")
+        self._header.show_round(None)
+        self._header.show_drafting_possible(False, words)
+        self._show_status(words)
 
     def _show_drafters(self, model: Loaded) -> None:
         """What can draft, what does, and why it cannot where it cannot."""

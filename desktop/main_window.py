@@ -33,6 +33,8 @@ from desktop.store import Unavailable
 from desktop.versions import Versions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtCore import QSettings
     from PySide6.QtGui import QCloseEvent, QPaintEvent
 
@@ -126,7 +128,7 @@ class MainWindow(QMainWindow):
         """Have a question answered anew, the last one unless a reply is named; that reply stays as another version."""
         conversation = self.chat.conversation
         turn = conversation.turn_of(number) or conversation.last
-        if turn is not None and self._is_ready():
+        if turn is not None and self._is_ready(lambda: self.again(number)):
             is_last = turn is conversation.last
             self.chat.again(turn)
             new = conversation.turns[-1]
@@ -146,7 +148,7 @@ class MainWindow(QMainWindow):
     def go_on(self) -> None:
         """Let the last reply go on where it ended."""
         last = self.chat.conversation.last
-        if self._is_ready() and last is not None and last.reply.can_go_on:
+        if self._is_ready(self.go_on) and last is not None and last.reply.can_go_on:
             self.transcript.drop_reply()
             self.chat.go_on()
             self._write(last)
@@ -209,9 +211,11 @@ class MainWindow(QMainWindow):
 
     # What the user does
 
-    def _is_ready(self) -> bool:
-        """Whether something can be written now; if not, it is said."""
-        if self.chat.model is None:
+    def _is_ready(self, then: Callable[[], object]) -> bool:
+        """Whether something can be written now; if not, it is said, and can be done ``then`` with a model."""
+        if self.chat.model is None and not self.chat.is_loading:
+            self.shelf.unloading.offer(then)
+        elif self.chat.model is None:
             self.notice.say(self.tr("The model is not ready yet; try again when it is."))
         elif self.chat.is_writing:
             self.notice.say(self.tr("A reply is still being written; stop it first."))

@@ -22,10 +22,19 @@ MOST = 12
 """So many models the menu holds; the models page holds all."""
 
 
+def short_name(model: str) -> str:
+    """What a model is called by what it is chosen by: without owner, folder and revision."""
+    return model.partition("@")[0].replace("\\", "/").rstrip("/").rpartition("/")[2]
+
+
 class ModelMenu(QMenu):
-    """``chosen`` carries the ModelChoice to load; ``models_wanted`` and ``hub_wanted`` lead to the models page."""
+    """``chosen`` carries the ModelChoice to load, ``unload_wanted`` asks to let the model go.
+
+    ``models_wanted`` and ``hub_wanted`` lead to the models page.
+    """
 
     chosen = Signal(object)
+    unload_wanted = Signal()
     models_wanted = Signal()
     hub_wanted = Signal()
 
@@ -34,6 +43,7 @@ class ModelMenu(QMenu):
         self._choice = choice
         self._models: list[QAction] = []
         self._rest = self.addSeparator()
+        self.unload = self.addAction("", self.unload_wanted.emit)
         self.addAction(self.tr("All models…"), self.models_wanted.emit)
         self.addAction(self.tr("Find more models…"), self.hub_wanted.emit)
         self.addAction(self.tr("Open folder…"), self.ask_for_folder)
@@ -47,6 +57,7 @@ class ModelMenu(QMenu):
             action = self._mode(words, exact)
             modes.addAction(action)
         self.show_models([], "")
+        self.show_unload("")
 
     @property
     def choice(self) -> ModelChoice:
@@ -64,6 +75,11 @@ class ModelMenu(QMenu):
         if not any(model == STARTER for _, model, _ in offered):
             offered.insert(0, (self.tr("Starter model"), STARTER, current == STARTER))
         self._models = [self._model(*one) for one in offered]
+
+    def show_unload(self, words: str) -> None:
+        """Offer in these words to let the model go; nothing where there are none."""
+        self.unload.setText(words.replace("&", "&&"))
+        self.unload.setVisible(bool(words))
 
     def ask_for_folder(self) -> None:
         """Let the user point at a folder with a model."""

@@ -70,6 +70,11 @@ class _Load:
 
 
 @dataclass(frozen=True, slots=True)
+class _Unload:
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Reply:
     request: Request
     control: Control
@@ -101,26 +106,32 @@ class Counted:
     tokens: int
 
 
-_Order = _Load | _Reply | _Compare | _Explain | _Count
+@dataclass(frozen=True, slots=True)
+class _Unloaded:
+    """No model is loaded any more, and its memory is free."""
+
+
+_Order = _Load | _Unload | _Reply | _Compare | _Explain | _Count
 
 
 @dataclass(frozen=True, slots=True)
 class _News:
     load: int | None
-    event: Event | CompareEvent | Explained | ExplainFailed | Counted
+    event: Event | CompareEvent | Explained | ExplainFailed | Counted | _Unloaded
 
 
 class Worker(QObject):
     """Runs one session on one thread. Its signals arrive on the thread that made this object.
 
     ``happened`` carries events of loading and of replies, ``compared`` those of comparisons, ``explained`` rounds laid
-    open, ``counted`` a Counted.
+    open, ``counted`` a Counted. ``unloaded`` comes when the memory of a model that was let go is free.
     """
 
     happened = Signal(object)
     compared = Signal(object)
     explained = Signal(object)
     counted = Signal(object)
+    unloaded = Signal()
 
     def __init__(self, make_session: Callable[[], Session] = engine, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -141,13 +152,14 @@ class Worker(QObject):
 
     def load(self, choice: ModelChoice) -> None:
         """Load a model; a load, reply or comparison still going on is given up; events of a load are dropped."""
-        self.stop()
-        self.stop_comparing()
-        if self._load_cancel is not None:
-            self._load_cancel.set()
-        self._loads += 1
+        self._give_up()
         self._load_cancel = threading.Event()
         self._orders.put(_Load(self._loads, choice, self._load_cancel))
+
+    def unload(self) -> None:
+        """Let the model go; what is still going on with it is given up as by `load`."""
+        self._give_up()
+        self._orders.put(_Unload(self._loads))
 
     def reply(self, request: Request, control: Control) -> None:
         """Write one reply; what may change meanwhile is in ``control``."""
@@ -185,16 +197,21 @@ class Worker(QObject):
         if self._is_closing:
             return
         self._is_closing = True
-        self.stop()
-        self.stop_comparing()
-        if self._load_cancel is not None:
-            self._load_cancel.set()
+        self._give_up()
         self._thread.requestInterruption()
         self._orders.put(None)
 
     def has_ended(self, wait_ms: int) -> bool:
         """Whether the thread has ended, waiting for it at most ``wait_ms``."""
         return self._thread.wait(wait_ms)
+
+    def _give_up(self) -> None:
+        """End the reply, the comparison and the load that are going on; what a load still tells is dropped."""
+        self.stop()
+        self.stop_comparing()
+        if self._load_cancel is not None:
+            self._load_cancel.set()
+        self._loads += 1
 
     def _on_news(self, news: _News) -> None:
         if self._is_closing or (news.load is not None and news.load != self._loads):
@@ -205,6 +222,8 @@ class Worker(QObject):
             self.explained.emit(news.event)
         elif isinstance(news.event, Counted):
             self.counted.emit(news.event)
+        elif isinstance(news.event, _Unloaded):
+            self.unloaded.emit()
         else:
             self.happened.emit(news.event)
 
@@ -259,6 +278,10 @@ class _EngineThread(QThread):
             self._tell(session.load(order.choice, order.cancel), order.number)
             if order.choice.twin_later and session.wants_twin:
                 self._making, self._making_for = session.make_twin(order.cancel), order.number
+        elif isinstance(order, _Unload):
+            self._end_making()
+            session.close()
+            self.news.emit(_News(order.number, _Unloaded()))
         elif isinstance(order, _Reply):
             self._tell(session.reply(order.request, order.control), None)
         elif isinstance(order, _Explain):

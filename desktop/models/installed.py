@@ -21,12 +21,13 @@ Entry = dict[str, Any]
 
 
 class Installed(QWidget):
-    """``load_wanted`` carries what a model is chosen by, ``import_wanted`` a path.
+    """``load_wanted`` carries what a model is chosen by, ``import_wanted`` a path; ``unload_wanted`` lets a model go.
 
     ``remove_wanted`` and ``trust_wanted`` carry an entry.
     """
 
     load_wanted = Signal(str)
+    unload_wanted = Signal()
     import_wanted = Signal(str)
     remove_wanted = Signal(object)
     trust_wanted = Signal(object)
@@ -87,7 +88,8 @@ class Installed(QWidget):
 
     def _fill(self, row: Row, model: str, entry: Entry) -> None:
         mark = ""
-        if is_same(model, self._loaded, entry):
+        is_loaded = is_same(model, self._loaded, entry)
+        if is_loaded:
             mark = self.tr("loaded")
         elif is_same(model, self._loading, entry):
             mark = self.tr("loading")
@@ -98,13 +100,16 @@ class Installed(QWidget):
             entry["name"], facts(entry), mark, "" if is_raw and not problem else trouble, is_bad=bool(problem)
         )
         row.begin()
-        if entry["ready"]:
-            row.offer(self.tr("Load"), lambda: self.load_wanted.emit(model), is_possible=not mark)
+        if mark:
+            row.offer(self.tr("Unload") if is_loaded else self.tr("Stop loading"), self.unload_wanted.emit)
+        elif entry["ready"]:
+            row.offer(self.tr("Load"), lambda: self.load_wanted.emit(model))
         elif is_raw and not problem:
             row.offer(self.tr("Import"), lambda: self.import_wanted.emit(model))
         elif problem and problem["id"] == "error.remote_code":
             row.offer(self.tr("See its code…"), lambda: self.trust_wanted.emit(entry))
-        row.offer(self.tr("Remove"), lambda: self.remove_wanted.emit(entry), is_possible=not mark)
+        remove = row.offer(self.tr("Remove"), lambda: self.remove_wanted.emit(entry), is_possible=not mark)
+        remove.setToolTip(self.tr("Unload it first.") if mark else "")
         row.end()
 
 

@@ -17,6 +17,7 @@ from desktop.models.installed import Installed
 from desktop.models.item import Item, State
 from desktop.models.page import ModelsPage
 from desktop.models.queue import Queue
+from desktop.models.unloading import Unloading
 from desktop.models.words import size
 from desktop.sentences import filled, sentence
 from desktop.settings import network
@@ -80,6 +81,7 @@ class Shelf(QObject):
         chat.state_changed.connect(self._show_state)
         chat.loaded.connect(lambda model: last.write(settings, model.model))
         chat.load_failed.connect(self._on_load_failed)
+        self.unloading = Unloading(chat, menu, page, lambda: last.read(settings), self._say, self)
         menu.models_wanted.connect(lambda: self.show_models(discover=False))
         menu.hub_wanted.connect(lambda: self.show_models(discover=True))
         page.loading.models_wanted.connect(lambda: self.show_models(discover=True))
@@ -199,6 +201,7 @@ class Shelf(QObject):
         page.back_wanted.connect(self._go_back)
         for part in (installed, discover, downloads):
             part.load_wanted.connect(self.load)
+        installed.unload_wanted.connect(self.unloading.unload)
         installed.import_wanted.connect(lambda path: self.bring([Path(path)]))
         installed.remove_wanted.connect(self.remove)
         installed.trust_wanted.connect(
@@ -229,7 +232,10 @@ class Shelf(QObject):
 
     def _show_state(self) -> None:
         loaded, loading = self._state()
-        self._header.show_loading(loading)
+        if loading:
+            self._header.show_loading(loading)
+        else:
+            self._header.show_model(self._chat.model.name if self._chat.model is not None else "")
         self._menu.show_models(self._entries, loaded or loading)
         page = self._made()
         if page is not None:

@@ -546,6 +546,10 @@
         <translation>Ajustes de la conversación (Ctrl+.)</translation>
     </message>
     <message>
+        <source>No model is loaded</source>
+        <translation>No hay ningún modelo cargado</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>Detener</translation>
     </message>
@@ -556,6 +560,10 @@
     <message>
         <source>Pictures cannot be added: models here read text only.</source>
         <translation>No se pueden añadir imágenes: los modelos de aquí solo leen texto.</translation>
+    </message>
+    <message>
+        <source>No model is loaded; sending offers to load one.</source>
+        <translation>No hay ningún modelo cargado; al enviar se ofrece cargar uno.</translation>
     </message>
     <message>
         <source>The model is not ready yet; you can already write.</source>
@@ -587,6 +595,10 @@
     <message>
         <source>Text, code, PDF and Word files (*)</source>
         <translation>Archivos de texto, código, PDF y Word (*)</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>No hay ningún modelo cargado</translation>
     </message>
     <message>
         <source>about {used} of {context} tokens</source>
@@ -986,8 +998,8 @@
         <translation>Activa: el borrador empieza con la próxima respuesta</translation>
     </message>
     <message>
-        <source>Choose a model</source>
-        <translation>Elige un modelo</translation>
+        <source>No model loaded</source>
+        <translation>Ningún modelo cargado</translation>
     </message>
     <message>
         <source>Loading {name}…</source>
@@ -1029,6 +1041,14 @@
         <translation>cargando</translation>
     </message>
     <message>
+        <source>Unload</source>
+        <translation>Descargar de la memoria</translation>
+    </message>
+    <message>
+        <source>Stop loading</source>
+        <translation>Dejar de cargar</translation>
+    </message>
+    <message>
         <source>Load</source>
         <translation>Cargar</translation>
     </message>
@@ -1043,6 +1063,10 @@
     <message>
         <source>Remove</source>
         <translation>Eliminar</translation>
+    </message>
+    <message>
+        <source>Unload it first.</source>
+        <translation>Antes hay que descargarlo de la memoria.</translation>
     </message>
 </context>
 <context>
@@ -2038,6 +2062,37 @@
     <message>
         <source>Go to the latest text</source>
         <translation>Ir al texto más reciente</translation>
+    </message>
+</context>
+<context>
+    <name>Unloading</name>
+    <message>
+        <source>{name} is unloaded, and its memory is free.</source>
+        <translation>{name} ya no está cargado y su memoria está libre.</translation>
+    </message>
+    <message>
+        <source>Loading {name} was stopped.</source>
+        <translation>Se dejó de cargar {name}.</translation>
+    </message>
+    <message>
+        <source>Load {name}</source>
+        <translation>Cargar {name}</translation>
+    </message>
+    <message>
+        <source>No model is loaded.</source>
+        <translation>No hay ningún modelo cargado.</translation>
+    </message>
+    <message>
+        <source>Load {name} and send</source>
+        <translation>Cargar {name} y enviar</translation>
+    </message>
+    <message>
+        <source>Unload {name}</source>
+        <translation>Descargar {name} de la memoria</translation>
+    </message>
+    <message>
+        <source>Stop loading</source>
+        <translation>Dejar de cargar</translation>
     </message>
 </context>
 <context>
