@@ -19,12 +19,13 @@ from inference.drafters.offered import LOOK_UPS
 from inference.engine import as_row
 from inference.explained import ROOT, SHOWN, Candidate, Decision, Explained, Kind, Place
 from inference.messages import Notice, Problem
-from inference.sampling import Sampler, draw, keyed_uniform, largest
+from inference.noise import keyed_uniform
+from inference.sampling import Sampler, draw, largest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from inference.loading import Ready
+    from inference.ready import Ready
     from inference.sampling import Row
     from inference.trails import Played, Trail
 

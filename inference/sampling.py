@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from inference.noise import Draws, keyed_uniform
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -27,27 +29,6 @@ SORTED = 2048
 SAMPLE = 512
 NEAR = 24
 """The border is looked for between the ranks this far above and below the one where a sample of SAMPLE puts it."""
-
-STREAMS = {"draft": 1, "accept": 2, "own": 3}
-"""Independent streams of the textbook rule: drafted tokens, acceptance, and the target's own tokens."""
-
-
-def keyed_noise(seed: int, position: int, size: int) -> Row:
-    """Gumbel noise [size] float32, always finite, for this seed and this position in the token ids."""
-    return -np.log(keyed_draws(seed, position, size))
-
-
-def keyed_draws(seed: int, position: int, size: int) -> Row:
-    """The exponential draws [size] that this seed and position give: the noise before its logarithm."""
-    generator = np.random.Generator(np.random.Philox(key=np.array([seed, position], dtype=np.uint64)))
-    # A draw of exactly zero would become infinite noise, and -inf + inf = NaN wins an argmax.
-    return np.maximum(generator.standard_exponential(size).astype(np.float32), np.finfo(np.float32).tiny)
-
-
-def keyed_uniform(seed: int, position: int, stream: str) -> float:
-    """A uniform draw in [0, 1) for this seed and position, from a stream of STREAMS independent of the others."""
-    key = np.array([seed, position], dtype=np.uint64)
-    return float(np.random.Generator(np.random.Philox(key=key, counter=[0, 0, 0, STREAMS[stream]])).random())
 
 
 def largest(row: Row, count: int) -> Ids:
@@ -228,9 +209,9 @@ class Sampler:
         self.seed = seed
         self.coupled = rule == "coupled" or sampling.temperature == 0
         self._processors = Processors(sampling, prompt, bias or {}, ends)
-        self._draws: dict[int, Row] = {}
-        self.draws_of: Callable[[int, int, int], Row] = keyed_draws
-        """Where the draws of (seed, position, size) come from; a card has its own."""
+        self._draws: dict[int, Draws] = {}
+        self.draws_of: Callable[[int, int, int], Row] | None = None
+        """Where the draws of (seed, position, size) come from, None for those made here; a card has its own."""
 
     @property
     def on_device(self) -> bool:
@@ -249,11 +230,11 @@ class Sampler:
             del self._draws[old]
 
     def noise(self, position: int, size: int, ids: Ids | None = None) -> Row:
-        """The noise of a position, [size], or that of some ids only: most logarithms are then not taken."""
+        """The noise of a position, [size], or that of some ids only: most of it is then not even drawn."""
         known = self._draws.get(position)
-        if known is None or known.size < size:
-            known = self._draws[position] = self.draws_of(self.seed, position, size)
-        return -np.log(known[:size] if ids is None else known[ids])
+        if known is None or len(known) < size:
+            known = self._draws[position] = Draws(self.seed, position, size, self.draws_of)
+        return -np.log(known.all()[:size] if ids is None else known.of(ids))
 
     def propose(self, row: Row, position: int, path: Sequence[int]) -> tuple[int, Row | None]:
         """A drafter's token at ``position``; under the textbook rule also the distribution it was drawn from."""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inference.sampling import draw, keyed_uniform
+from inference.noise import keyed_uniform
+from inference.sampling import draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inference.sampling import Sampler, keyed_noise, largest, nucleus, warp
+from inference.noise import BLOCK, Draws, keyed_draws, keyed_noise
+from inference.sampling import Sampler, largest, nucleus, warp
 from inference.settings import Sampling
 
 CRITICAL_15 = 44.0
@@ -39,12 +40,15 @@ def test_plain_keyed_sampling_has_the_softmax_distribution(over: str) -> None:
     assert chi_square(counts, softmax(LOGITS / np.float32(0.8)) * draws) < CRITICAL_15
 
 
-@pytest.mark.parametrize("sampling", [
-    Sampling(temperature=0.7, top_k=4, top_p=1.0),
-    Sampling(temperature=1.3, top_p=0.8),
-    Sampling(temperature=1.3, top_p=1.0, min_p=0.1),
-    Sampling(temperature=1.3, top_k=9, top_p=0.9, min_p=0.05),
-])
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        Sampling(temperature=0.7, top_k=4, top_p=1.0),
+        Sampling(temperature=1.3, top_p=0.8),
+        Sampling(temperature=1.3, top_p=1.0, min_p=0.1),
+        Sampling(temperature=1.3, top_k=9, top_p=0.9, min_p=0.05),
+    ],
+)
 def test_a11_sampling_draws_from_the_warped_distribution(sampling: Sampling) -> None:
     draws = 50_000
     logits, ids = warp(LOGITS, sampling)
@@ -52,9 +56,7 @@ def test_a11_sampling_draws_from_the_warped_distribution(sampling: Sampling) -> 
     assert len(ids) < 16
     expected = np.zeros(16)
     expected[ids] = softmax(logits) * draws
-    counts = np.bincount(
-        [Sampler(sampling, seed, []).choose(LOGITS, 0) for seed in range(draws)], minlength=16
-    )
+    counts = np.bincount([Sampler(sampling, seed, []).choose(LOGITS, 0) for seed in range(draws)], minlength=16)
     assert chi_square(counts, expected) < CRITICAL_15
 
 
@@ -64,6 +66,17 @@ def test_noise_is_finite_and_a_function_of_its_key(seed: int, position: int, siz
     assert noise.dtype == np.float32
     assert np.isfinite(noise).all()
     assert (noise == keyed_noise(seed, position, size)).all()
+
+
+@given(st.integers(0, 2**63 - 1), st.lists(st.integers(0, 3 * BLOCK), min_size=1, max_size=9), st.booleans())
+def test_noise_of_some_tokens_is_theirs_in_the_whole_row(seed: int, ids: list[int], with_more: bool) -> None:
+    whole = keyed_draws(seed, 7, 3 * BLOCK + 1)
+    draws = Draws(seed, 7, 3 * BLOCK + 1)
+    if with_more:
+        assert draws.of(np.array([BLOCK])) == whole[BLOCK]
+    assert (draws.of(np.array(ids)) == whole[ids]).all()
+    assert (draws.all()[: whole.size] == whole).all()
+    assert (whole[:BLOCK] == whole[BLOCK : 2 * BLOCK]).mean() < 0.01  # no two blocks are alike
 
 
 def test_noise_survives_a_draw_of_zero(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +106,9 @@ def test_largest_is_the_head_of_a_stable_sort(values: list[int], count: int) -> 
 
 @given(
     st.lists(st.floats(-8, 8, width=32), min_size=2, max_size=700),
-    st.sampled_from([0, 3, 40]), st.sampled_from([0.3, 0.9, 0.999]), st.sampled_from([0.0, 0.05]),
+    st.sampled_from([0, 3, 40]),
+    st.sampled_from([0.3, 0.9, 0.999]),
+    st.sampled_from([0.0, 0.05]),
 )
 def test_warp_keeps_what_the_definitions_keep(values: list[float], top_k: int, top_p: float, min_p: float) -> None:
     """Against the textbook definitions in float64, away from the borders that float32 may round over."""
@@ -155,8 +170,11 @@ def test_logit_bias_is_added_to_its_token() -> None:
 
 
 @given(
-    st.integers(1, 6000), st.sampled_from([0.01, 0.5, 3.0, 10.0]), st.sampled_from(["plain", "ties", "equal", "cut"]),
-    st.sampled_from([1e-6, 0.1, 0.5, 0.9, 0.95, 0.999]), st.integers(0, 2**32),
+    st.integers(1, 6000),
+    st.sampled_from([0.01, 0.5, 3.0, 10.0]),
+    st.sampled_from(["plain", "ties", "equal", "cut"]),
+    st.sampled_from([1e-6, 0.1, 0.5, 0.9, 0.95, 0.999]),
+    st.integers(0, 2**32),
 )
 def test_the_nucleus_is_that_of_a_full_sort(size: int, spread: float, kind: str, top_p: float, seed: int) -> None:
     generator = np.random.default_rng(seed)
