@@ -240,9 +240,8 @@ class DraftLength:
         draft, verify = self._draft(length), self._times.verify_all(length)
         return max(self._widths(k), key=lambda s: self.acceptance.expected(k, s) / self._cost(k, s, draft, verify))
 
-    def _speeds(self, length: int, largest: int) -> list[float]:
+    def _speeds(self, largest: int, draft: float, verify: list[float]) -> list[float]:
         """S(K) for K from 0: expected tokens a millisecond, with the siblings that pay."""
-        draft, verify = self._draft(length), self._times.verify_all(length)
         return [
             max(self.acceptance.expected(k, s) / self._cost(k, s, draft, verify) for s in self._widths(k))
             for k in range(largest + 1)
@@ -259,7 +258,8 @@ class DraftLength:
         self.is_resting = False
         if largest == 0:
             return 0
-        speeds = self._speeds(length, min(largest, LARGEST_MODEL_K))
+        draft, verify = self._draft(length), self._times.verify_all(length)
+        speeds = self._speeds(min(largest, LARGEST_MODEL_K), draft, verify)
         largest = len(speeds) - 1
         best = max(range(largest + 1), key=speeds.__getitem__)
         current = min(self._k, largest) if self._k is not None else best
@@ -271,7 +271,7 @@ class DraftLength:
             return current
         self.is_resting = True
         self._rested += 1
-        if self._rested < self._rest(length):
+        if self._rested < self._rest(draft, verify):
             return 0
         self._rested = 0
         return 1
@@ -279,11 +279,9 @@ class DraftLength:
     def _draft(self, length: int) -> float:
         return self._times.draft(self._drafter, length, self._step_ms)
 
-    def _rest(self, length: int) -> int:
+    def _rest(self, draft: float, verify: list[float]) -> int:
         """Rounds between two tries, so that what a try is expected to lose stays a small share of the time."""
-        plain = self._times.verify(length, 0)
-        cost = (self._draft(length) + self._times.verify(length, 1)) / plain
-        loss = cost - self.acceptance.expected(1)
+        loss = self._cost(1, 0, draft, verify) / verify[0] - self.acceptance.expected(1)
         return round(min(LONGEST_REST, max(SHORTEST_REST, loss / PROBE_SHARE)))
 
     def record(self, outcome: Outcome) -> None:
