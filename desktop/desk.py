@@ -181,9 +181,6 @@ class Desk(QObject):
 
     def _show_count(self, known: int | None) -> None:
         model, conversation = self._chat.model, self._chat.conversation
-        if model is None and not self._chat.is_loading and not self._composer.is_empty:
-            self._composer.show_count(self.tr("No model is loaded"))
-            return
         if model is None or (self._composer.is_empty and not conversation.turns) or conversation.is_writing:
             self._composer.show_count("")
             return

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from desktop.models import words
-from desktop.models.fit_bar import Fit, Legend, Segment
+from desktop.models.fit_bar import Legend
+from desktop.models.parts import fit_of, parts, shown
 from desktop.models.row import Rows, centred
 from desktop.sentences import filled, sentence
 from inference.events import Notice
@@ -141,8 +142,7 @@ class Discover(QWidget):
         offers = [offer for offer in (self._tested if self._found is None else self._found) if self._passes(offer)]
         offers.sort(key=lambda offer: offer["repository"] != self._recommended)
         self.legend.setVisible(self._found is None)
-        fits = [offer["fit"] for offer in offers if offer.get("fit")]
-        self.legend.show_only({part["name"] for fit in fits for part in fit["segments"]})
+        self.legend.show_only(shown(offer["fit"] for offer in offers if offer.get("fit")))
         if self._job is None:
             self.rows.say(self._introduction(len(offers)))
         for row, offer in zip(self.rows.show_keys([offer["repository"] for offer in offers]), offers, strict=True):
@@ -170,7 +170,7 @@ class Discover(QWidget):
     def _fill(self, row: Row, offer: Offer) -> None:
         here = self._here(offer)
         mark = self.tr("for this machine") if offer["repository"] == self._recommended else ""
-        fit = _fit(offer)
+        fit = fit_of(offer.get("fit"))
         row.show_words(
             offer["name"], self._facts(offer), self.tr("installed") if here else mark, fit.said if fit else ""
         )
@@ -194,32 +194,3 @@ class Discover(QWidget):
             self.tr("has heads that draft") if offer.get("heads") else "",
         ]
         return words.SEPARATOR.join(filter(None, parts))
-
-
-def parts() -> tuple[tuple[str, str, str], ...]:
-    """The parts of a memory: how the job names them, what they are called, the palette's role of their colour."""
-    return (
-        ("target", QCoreApplication.translate("models", "model"), "accent"),
-        ("twin", QCoreApplication.translate("models", "low-bit copy"), "accepted"),
-        ("heads", QCoreApplication.translate("models", "drafting heads"), "string"),
-        ("cache", QCoreApplication.translate("models", "context"), "bonus"),
-        ("work", QCoreApplication.translate("models", "work space"), "correction"),
-        ("graphs", QCoreApplication.translate("models", "CUDA graphs"), "text"),
-        ("others", QCoreApplication.translate("models", "other programs"), "muted"),
-        ("free", QCoreApplication.translate("models", "free"), "free"),
-    )
-
-
-def _fit(offer: Offer) -> Fit | None:
-    """How the offer fits this machine, where that is known."""
-    known = offer.get("fit")
-    if not known:
-        return None
-    names = {part: name for part, name, _ in parts()}
-    colours = {part: colour for part, _, colour in parts()}
-    segments = tuple(
-        Segment(names.get(one["name"], one["name"]), one["bytes"], colours.get(one["name"], "muted"))
-        for one in known["segments"]
-    )
-    said = sentence(Notice(known["notice"]["id"], known["notice"]["values"]))
-    return Fit(said, known["whole"], segments, known["fits"])

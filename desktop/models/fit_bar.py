@@ -80,6 +80,9 @@ class FitBar(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         left, room = 0.0, self.width() - 1
+        if not self._fit.segments:  # not known yet: the place of the bar
+            painter.setPen(QPen(QColor(self._roles.line)))
+            painter.drawRoundedRect(QRectF(0.5, 0.5, room, HEIGHT - 1), 2, 2)
         for one in self._fit.segments:
             width = room * one.size / whole
             box = QRectF(left + 0.5, 0.5, max(1.0, width - GAP), HEIGHT - 1)

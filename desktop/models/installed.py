@@ -8,11 +8,18 @@ from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from desktop.models import words
+from desktop.models.details import details
+from desktop.models.fit_bar import Fit, Legend
+from desktop.models.parts import fit_of, parts, shown
 from desktop.models.row import Rows, centred
 from desktop.sentences import filled, sentence
 from inference.events import Notice
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from PySide6.QtGui import QHideEvent, QShowEvent
+
     from desktop.models.row import Row
     from desktop.palette import Palette
 
@@ -33,25 +40,34 @@ class Installed(QWidget):
     trust_wanted = Signal(object)
     folder_wanted = Signal()
     file_wanted = Signal()
-    discover_wanted = Signal()
+    watched = Signal(bool)
+    """Whether the list is on screen, so that figures are wanted."""
 
     def __init__(self, palette: Palette, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._entries: list[Entry] | None = None
         self._loaded = ""
         self._loading = ""
+        self._fits: dict[str, dict[str, Any]] | None = None
+        self._cards: Callable[[str], Sequence[dict[str, Any]]] = lambda _: ()
+        self._opened: set[str] = set()
         self.rows = Rows(self.tr("Installed models"), palette, self)
         self.folder = QPushButton(self.tr("Add a folder…"), self)
         self.file = QPushButton(self.tr("Import a GGUF file…"), self)
         self.folder.clicked.connect(self.folder_wanted)
         self.file.clicked.connect(self.file_wanted)
         head = QWidget(self)
-        above = QHBoxLayout(head)
+        self.legend = Legend(parts(), palette, self)
+        ways = QHBoxLayout()
+        ways.setSpacing(8)
+        ways.addStretch(1)
+        ways.addWidget(self.folder)
+        ways.addWidget(self.file)
+        above = QVBoxLayout(head)
         above.setContentsMargins(0, 12, 0, 0)
         above.setSpacing(8)
-        above.addStretch(1)
-        above.addWidget(self.folder)
-        above.addWidget(self.file)
+        above.addLayout(ways)
+        above.addWidget(self.legend)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -75,6 +91,26 @@ class Installed(QWidget):
             self._loaded, self._loading = loaded, loading
             self._show()
 
+    def show_fits(
+        self, fits: dict[str, dict[str, Any]] | None, cards: Callable[[str], Sequence[dict[str, Any]]]
+    ) -> None:
+        """How each model fits, by what it is chosen by, and what gives the forecasts for cards."""
+        self._fits, self._cards = fits, cards
+        self._show()
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Other colours."""
+        self.rows.apply_palette(palette)
+        self.legend.apply_palette(palette)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.watched.emit(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.watched.emit(False)
+
     def _show(self) -> None:
         if self._entries is None:
             self.rows.say(self.tr("Looking for models…"))
@@ -83,6 +119,8 @@ class Installed(QWidget):
         else:
             self.rows.say("")
         entries = {entry["model"]: entry for entry in self.entries}
+        self.legend.setVisible(bool(self._fits))
+        self.legend.show_only(shown((self._fits or {}).values()))
         for row, (model, entry) in zip(self.rows.show_keys(list(entries)), entries.items(), strict=True):
             self._fill(row, model, entry)
 
@@ -96,9 +134,11 @@ class Installed(QWidget):
         problem = entry.get("problem")
         trouble = sentence(Notice(problem["id"], problem["values"])) if problem else ""
         is_raw = entry["kind"] == "gguf" and entry["complete"]
-        row.show_words(
-            entry["name"], facts(entry), mark, "" if is_raw and not problem else trouble, is_bad=bool(problem)
-        )
+        fit = self._fit(model, entry)
+        row.show_words(entry["name"], facts(entry), mark, trouble or (fit.said if fit else ""), is_bad=bool(problem))
+        row.show_fit(fit)
+        is_open = model in self._opened
+        row.show_details(details(entry, fit if self._fits else None, self._cards(model)) if is_open else "")
         row.begin()
         if mark:
             row.offer(self.tr("Unload") if is_loaded else self.tr("Stop loading"), self.unload_wanted.emit)
@@ -110,7 +150,20 @@ class Installed(QWidget):
             row.offer(self.tr("See its code…"), lambda: self.trust_wanted.emit(entry))
         remove = row.offer(self.tr("Remove"), lambda: self.remove_wanted.emit(entry), is_possible=not mark)
         remove.setToolTip(self.tr("Unload it first.") if mark else "")
+        more = row.offer(self.tr("Details"), lambda: self._on_details(model))
+        more.setCheckable(True)
+        more.setChecked(is_open)
         row.end()
+
+    def _fit(self, model: str, entry: Entry) -> Fit | None:
+        """How it fits; while that is being reckoned, its place."""
+        if self._fits is not None or not (entry["ready"] or entry["kind"] == "gguf") or entry.get("problem"):
+            return fit_of((self._fits or {}).get(model))
+        return Fit(self.tr("Reckoning what it takes of the memory…"), 0, (), fits=True)
+
+    def _on_details(self, model: str) -> None:
+        self._opened ^= {model}
+        self._show()
 
 
 def is_same(model: str, other: str, entry: Entry) -> bool:

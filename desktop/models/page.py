@@ -88,7 +88,7 @@ class ModelsPage(QWidget):
     def apply_palette(self, palette: Palette) -> None:
         """Other colours."""
         self.back.setIcon(icon("chevron-left", palette.text))
-        for part in (self.installed.rows, self.discover, self.downloads.rows):
+        for part in (self.installed, self.discover, self.downloads.rows):
             part.apply_palette(palette)
 
     def _show_count(self, count: int) -> None:

@@ -47,6 +47,13 @@ class Row(QFrame):
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
         self.fit = FitBar(palette, self)
+        self.details = QLabel(self)
+        self.details.setObjectName("quiet")
+        self.details.setTextFormat(Qt.TextFormat.PlainText)
+        self.details.setWordWrap(True)
+        self.details.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(self.name, 1)
@@ -58,10 +65,10 @@ class Row(QFrame):
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(8)
         column.addLayout(head)
-        for part in (self.facts, self.trouble, self.bar, self.fit):
+        for part in (self.facts, self.trouble, self.bar, self.fit, self.details):
             column.addWidget(part)
         column.addLayout(self._button_row)
-        for part in (self.mark, self.trouble, self.bar, self.fit):
+        for part in (self.mark, self.trouble, self.bar, self.fit, self.details):
             part.hide()
 
     def show_words(self, name: str, facts: str, mark: str = "", trouble: str = "", *, is_bad: bool = False) -> None:
@@ -94,6 +101,12 @@ class Row(QFrame):
         self.fit.setVisible(fit is not None)
         if fit is not None:
             self.fit.show_fit(fit)
+
+    def show_details(self, text: str) -> None:
+        """What else is known; nothing where there is no text."""
+        self.details.setVisible(bool(text))
+        self.details.setText(text)
+        self.details.setAccessibleName(text)
 
     def begin(self) -> None:
         """The buttons are offered anew."""
@@ -129,7 +142,7 @@ class Row(QFrame):
                 if before is not None:
                     QWidget.setTabOrder(before, button)
         if lost is not None:
-            rest = next((one for words, one in self._buttons.items() if words in self._offered), None)
+            rest = next((one for one in wanted if one.isEnabled()), None)
             if rest is not None:
                 rest.setFocus()
 

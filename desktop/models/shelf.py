@@ -13,6 +13,7 @@ from desktop.models import last
 from desktop.models.asking import Asking
 from desktop.models.discover import Discover
 from desktop.models.downloads import Downloads
+from desktop.models.fits import Fits
 from desktop.models.installed import Installed
 from desktop.models.item import Item, State
 from desktop.models.page import ModelsPage
@@ -77,6 +78,8 @@ class Shelf(QObject):
         self.queue = Queue(jobs, settings, self)
         self.queue.arrived.connect(self._on_arrived)
         self.queue.listed.connect(self._on_queue)
+        self.fits = Fits(jobs, chat, menu, lambda: self._entries, self)
+        self.fits.came.connect(self._show_fits)
         pages.offer(MODELS, self._make)
         chat.state_changed.connect(self._show_state)
         chat.loaded.connect(lambda model: last.write(settings, model.model))
@@ -211,6 +214,7 @@ class Shelf(QObject):
         installed.file_wanted.connect(self.ask_for_file)
         discover.download_wanted.connect(self.download)
         installed.show_entries(self._entries)
+        installed.watched.connect(self.fits.watch)
         if self._offers is not None:
             discover.show_tested(self._offers["models"], self._offers["recommended"], self._offers["room"])
         page.apply_palette(self._roles)
@@ -241,6 +245,11 @@ class Shelf(QObject):
         if page is not None:
             page.installed.show_state(loaded, loading)
 
+    def _show_fits(self) -> None:
+        page = self._made()
+        if page is not None:
+            page.installed.show_fits(self.fits.found, self.fits.cards)
+
     def _on_library(self, event: dict[str, Any]) -> None:
         self._entries = [entry for entry in event["models"] if entry["kind"] != "draft"]
         self._folders = event["folders"]
@@ -248,6 +257,7 @@ class Shelf(QObject):
         page = self._made()
         if page is not None:
             page.installed.show_entries(self._entries)
+            self.fits.look()
             page.discover.refresh()
         self._show_recommended()
 

@@ -169,7 +169,21 @@ def _fit(arguments: argparse.Namespace, _: Progress) -> dict[str, Any]:
     }
 
 
+def _fits(arguments: argparse.Namespace, _: Progress) -> dict[str, Any]:
+    """What every installed model would take of the memory it would be loaded into."""
+    from inference.models import fits
+
+    loading = fits.Loading(arguments.device, arguments.context, arguments.dtype, arguments.twin)
+    held = fits.Held(arguments.held, arguments.held_device, arguments.held_twin)
+    return {"fits": fits.fits(loading, held)}
+
+
 KINDS: dict[str, Kind] = {
+    "fits": Kind(_fits, (
+        option("--device", default="auto"), option("--context", type=int, default=8192),
+        option("--dtype", default="auto"), option("--twin", default="auto"), option("--held", default=""),
+        option("--held-device", default="cpu"), option("--held-twin", action="store_true"),
+    )),
     "fit": Kind(_fit, (
         option("model"), option("--context", type=int, default=8192), option("--dtype", default="auto"),
         option("--twin", default="auto"), option("--releases", type=int, default=0),

@@ -597,10 +597,6 @@
         <translation>Archivos de texto, código, PDF y Word (*)</translation>
     </message>
     <message>
-        <source>No model is loaded</source>
-        <translation>No hay ningún modelo cargado</translation>
-    </message>
-    <message>
         <source>about {used} of {context} tokens</source>
         <translation>unos {used} de {context} tokens</translation>
     </message>
@@ -1067,6 +1063,14 @@
     <message>
         <source>Unload it first.</source>
         <translation>Antes hay que descargarlo de la memoria.</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>Detalles</translation>
+    </message>
+    <message>
+        <source>Reckoning what it takes of the memory…</source>
+        <translation>Calculando qué memoria ocupa…</translation>
     </message>
 </context>
 <context>
@@ -2738,6 +2742,38 @@
     <message>
         <source>{speed:.1f} MB/s</source>
         <translation>{speed:.1f} MB/s</translation>
+    </message>
+    <message>
+        <source>Architecture: {text}</source>
+        <translation>Arquitectura: {text}</translation>
+    </message>
+    <message>
+        <source>Has a chat template</source>
+        <translation>Tiene plantilla de chat</translation>
+    </message>
+    <message>
+        <source>Has no chat template</source>
+        <translation>No tiene plantilla de chat</translation>
+    </message>
+    <message>
+        <source>Memory: {text}</source>
+        <translation>Memoria: {text}</translation>
+    </message>
+    <message>
+        <source>Folder: {text}</source>
+        <translation>Carpeta: {text}</translation>
+    </message>
+    <message>
+        <source>Revision: {text}</source>
+        <translation>Revisión: {text}</translation>
+    </message>
+    <message>
+        <source>Can draft for it: {text}</source>
+        <translation>Le pueden hacer borradores: {text}</translation>
+    </message>
+    <message>
+        <source>Cannot draft for it: {text} ({reason})</source>
+        <translation>No le pueden hacer borradores: {text} ({reason})</translation>
     </message>
 </context>
 <context>

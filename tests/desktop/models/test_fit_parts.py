@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtGui import QColor
 
-from desktop.models.discover import _fit, parts
 from desktop.models.fit_bar import FitBar, Legend
+from desktop.models.parts import fit_of, parts
 from desktop.palette import DARK, LIGHT
 from inference.models import fit as engine
 
@@ -31,7 +31,7 @@ def told() -> dict[str, object]:
 
 
 def test_every_part_has_a_name_and_is_told_in_words(qapp: QApplication) -> None:
-    fit = _fit({"fit": told()})
+    fit = fit_of(told())
     assert fit is not None
     assert [segment.name for segment in fit.segments] == [name for _, name, _ in parts()]
     bar = FitBar(LIGHT)
@@ -42,7 +42,7 @@ def test_every_part_has_a_name_and_is_told_in_words(qapp: QApplication) -> None:
 
 
 def test_the_parts_in_spanish(spanish: None) -> None:
-    fit = _fit({"fit": told()})
+    fit = fit_of(told())
     assert fit is not None and "cabezas de borrador 1,0 GB" in fit.in_words and "grafos CUDA" in fit.in_words
 
 

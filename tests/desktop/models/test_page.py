@@ -66,12 +66,14 @@ def test_search_download_and_load_by_keyboard_alone(shop: Stage) -> None:
     models.installed.show_state("owner/sea-1b", "")  # the scripted session always says that it is the starter
     row = models.installed.rows.row("owner/sea-1b")
     assert row is not None and row.mark.text() == "loaded"
-    assert [(button.text(), button.isEnabled()) for button in row.buttons()] == [("Unload", True), ("Remove", False)]
+    buttons = [("Unload", True), ("Remove", False), ("Details", True)]
+    assert [(button.text(), button.isEnabled()) for button in row.buttons()] == buttons
     tab_to("Unload: owner/sea-1b")
     with shop.qtbot.waitSignal(shop.worker.unloaded):
         press(Qt.Key.Key_Space)
     assert models.said.text() == "SmolLM2 135M is unloaded, and its memory is free."
-    assert [button.text() for button in row.buttons()] == ["Load", "Remove"] and focused() is row.buttons()[0]
+    assert [button.text() for button in row.buttons()] == ["Load", "Remove", "Details"]
+    assert focused() is row.buttons()[0]
     press(Qt.Key.Key_Escape)
     assert window.pages.is_chat
 
