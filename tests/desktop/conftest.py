@@ -20,6 +20,7 @@ from desktop.app import install_translation  # noqa: E402
 from desktop.main_window import MainWindow  # noqa: E402
 from desktop.palette import LIGHT  # noqa: E402
 from desktop.store import Store  # noqa: E402
+from desktop.transcript.view import Transcript  # noqa: E402
 from desktop.worker import Worker  # noqa: E402
 from inference.settings import ModelChoice, Speculation  # noqa: E402
 from tests.desktop.stage import Stage  # noqa: E402
@@ -59,6 +60,16 @@ def spanish(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.fixture
+def view(qtbot: QtBot) -> Transcript:
+    """The page alone."""
+    one = Transcript(LIGHT, 1.0)
+    qtbot.addWidget(one)
+    one.resize(700, 300)
+    one.show()
+    return one
+
+
+@pytest.fixture
 def stage(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeStage]:
     """Makes a window with a scripted session; it is closed and its thread has ended when the test ends."""
     stages: list[Stage] = []
@@ -85,4 +96,4 @@ def stage(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeStage]:
     yield make
     for one in stages:
         one.window.close()
-        assert one.worker.has_ended(5_000)
+        assert one.worker.has_ended(60_000)

@@ -14,43 +14,16 @@ from PySide6.QtWidgets import QMessageBox
 
 from desktop.conversation import Conversation
 from desktop.palette import DARK, LIGHT
-from desktop.reply import Reply
-from desktop.transcript.view import Transcript
-from inference.events import Piece
+from tests.desktop.transcripts import begun, formats_of, write
 from tests.fake_session import Script, tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
-    from inference.events import Origin
+    from desktop.transcript.view import Transcript
     from tests.desktop.stage import MakeStage
 
 LONG = "\n\n".join(f"Paragraph {n} with **some** words and an emoji 😀 in it." for n in range(60))
-
-
-@pytest.fixture
-def view(qtbot: QtBot) -> Transcript:
-    one = Transcript(LIGHT, 1.0)
-    qtbot.addWidget(one)
-    one.resize(700, 300)
-    one.show()
-    return one
-
-
-def write(reply: Reply, text: str, start: int = 0) -> None:
-    origins: tuple[Origin, ...] = ("accepted", "correction", "bonus", "plain")
-    for index, token in enumerate(tokens_of(text), start):
-        reply.add([Piece(token, origins[index % 4], index)])
-
-
-def begun(view: Transcript, text: str = "") -> Reply:
-    reply = Reply(1)
-    view.begin_reply(reply)
-    write(reply, text)
-    view.extend()
-    return reply
 
 
 def test_streamed_text_equals_text_laid_out_at_once(view: Transcript) -> None:
@@ -250,18 +223,6 @@ def test_h18_a_link_asks_when_the_keyboard_or_the_control_key_opens_it(view: Tra
     assert "example.org" in box.informativeText()
     box.reject()
     assert view.toPlainText() == before
-
-
-def formats_of(view: Transcript) -> Iterator[tuple[str, QTextCharFormat]]:
-    """Each stretch of text with the marks laid over it."""
-    block = view.document().begin()
-    while block.isValid():
-        for mark in block.layout().formats():
-            cursor = QTextCursor(block)
-            cursor.setPosition(block.position() + mark.start)
-            cursor.setPosition(block.position() + mark.start + mark.length, QTextCursor.MoveMode.KeepAnchor)
-            yield cursor.selectedText(), mark.format
-        block = block.next()
 
 
 def test_colours_are_by_origin_twice_coded_and_leave_plain_tokens(view: Transcript) -> None:

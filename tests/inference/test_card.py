@@ -17,7 +17,7 @@ from inference.measure import StepTimes
 from inference.session import Session
 from inference.settings import Control, Message, ModelChoice, Request, Sampling, Speculation
 from tests.inference.models_for_tests import CPU, tiny_model
-from tests.inference.test_session import save_model
+from tests.inference.session_for_tests import save_model
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from inference.explained import ROOT, Explained, ExplainFailed
 from inference.messages import ENGLISH, Problem, fields
 from inference.session import Session
 from inference.settings import Control, Message, ModelChoice, Request, Sampling, Speculation
-from tests.inference.test_session import load, save_model
+from tests.inference.session_for_tests import load, save_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from inference.session import Session
 from inference.settings import Control, Message, ModelChoice, Request, Sampling, Speculation
 from inference.text.same_tokens import shared_ids
 from tests.inference.models_for_tests import CPU, GREEDY, VOCABULARY, WARM, FixedK, engine_for, tiny_model, write
-from tests.inference.test_session import save_model
+from tests.inference.session_for_tests import save_model
 from tests.inference.text.tiny_tokenizers import tiny_tokenizer
 
 if TYPE_CHECKING:

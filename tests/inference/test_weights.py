@@ -11,7 +11,7 @@ from inference.events import Finished, Loaded
 from inference.quantize.eight_bit import EightBitLinear
 from inference.session import Session
 from inference.settings import Control, Message, ModelChoice, Request, Sampling, Speculation
-from tests.inference.test_session import save_model
+from tests.inference.session_for_tests import save_model
 
 if TYPE_CHECKING:
     from pathlib import Path
