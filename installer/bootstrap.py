@@ -40,7 +40,7 @@ VERBS = {
 }
 PROGRAM = {
     "run": ["-m", "desktop"], "chat": ["-m", "inference", "chat"], "demo": ["-m", "inference", "demo"],
-    "test": ["-m", "pytest", "--numprocesses=logical", "--maxprocesses=4", "--dist=loadfile"],
+    "test": ["-m", "pytest", "--numprocesses=logical", "--maxprocesses=4", "--dist=loadfile", "--no-loadscope-reorder"],
     "bench": ["-m", "inference", "bench"], "doctor": ["-m", "inference", "doctor"],
 }
 STAMP = "borrador-installed.json"

@@ -1,11 +1,13 @@
-"""What all tests share: the starter, and threads that wait quietly."""
+"""What all tests share: the starter, one thread a process, and heavy files first."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-# As the program does before it imports torch: spinning threads on busy cores are many times slower.
+# Tests run beside each other, and threads that wait for each other on busy cores are many times slower than one. What
+# depends on their number asks for them. Processes that tests start inherit it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 # Kernels are interpreted on the CPU; Triton decides so when it is imported.
 os.environ.setdefault("TRITON_INTERPRET", "1")
@@ -15,6 +17,12 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests go first, so that at the end no process waits long for another."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @pytest.fixture(scope="session")

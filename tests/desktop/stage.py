@@ -27,7 +27,7 @@ class Stage:
 
     def wait(self, condition: Callable[[], object]) -> None:
         """Let events happen until the condition holds."""
-        self.qtbot.waitUntil(lambda: bool(condition()), timeout=10_000)
+        self.qtbot.waitUntil(lambda: bool(condition()), timeout=60_000)
 
     def ready(self) -> Stage:
         """Wait for the model."""

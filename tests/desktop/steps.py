@@ -45,7 +45,7 @@ def reopened(one: Stage, make: MakeStage) -> Stage:
     """The same chat in another window, as after a restart."""
     chat = one.conversation.id
     one.window.close()
-    assert one.worker.has_ended(5_000)
+    assert one.worker.has_ended(60_000)
     other = make(one.session.script).ready()
     other.window.show_chat(chat, None)
     return other

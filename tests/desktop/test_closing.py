@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -46,9 +45,7 @@ def test_h01_a_signal_closes_the_window(name: str, tmp_path: Path) -> None:
     child = start("signal", tmp_path)
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
-    begun = time.monotonic()
     child.send_signal(signal.Signals[name])
     _out, err = child.communicate(timeout=60)
     assert child.returncode == 0
     assert complaints(err) == []
-    assert time.monotonic() - begun < 10

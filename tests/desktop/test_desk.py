@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def restarted(one: Stage, make: MakeStage) -> Stage:
     one.window.close()
-    assert one.worker.has_ended(5_000)
+    assert one.worker.has_ended(60_000)
     return make(one.session.script).ready()
 
 

@@ -222,7 +222,7 @@ def test_what_cannot_be_stored_comes_back_later(
     one.ask("Kept?")
     chat = one.conversation.id
     one.window.close()
-    assert one.worker.has_ended(5_000)
+    assert one.worker.has_ended(60_000)
     (left,) = [*tmp_path.glob("data/borrador-unsaved-*.json"), *(tmp_path / "home").glob("borrador-unsaved-*.json")]
     assert json.loads(left.read_text())["chats"][0]["title"] == "Kept?"
     other = stage().ready()

@@ -30,9 +30,9 @@ def test_h25_the_second_is_told_and_the_first_comes_forward(qtbot: QtBot, stage:
         "sys.exit(10 + SingleInstance(Path(sys.argv[1])).is_first())"
     )
     child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT)
-    qtbot.waitUntil(lambda: child.poll() is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: child.poll() is not None, timeout=60_000)
     assert child.returncode == 10
-    qtbot.waitUntil(lambda: not one.window.isMinimized(), timeout=5_000)
+    qtbot.waitUntil(lambda: not one.window.isMinimized(), timeout=60_000)
     other = SingleInstance(tmp_path / "other")
     assert other.is_first()
     other.close()

@@ -95,7 +95,8 @@ def test_setup_takes_options_behind_it_too(machine: Machine, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("verb", "program"), [
     ("run", ["-m", "desktop"]), ("chat", ["-m", "inference", "chat"]), ("bench", ["-m", "inference", "bench"]),
-    ("test", ["-m", "pytest", "--numprocesses=logical", "--maxprocesses=4", "--dist=loadfile"]),
+    ("test", ["-m", "pytest", "--numprocesses=logical", "--maxprocesses=4", "--dist=loadfile",
+              "--no-loadscope-reorder"]),
     ("doctor", ["-m", "inference", "doctor"]),
 ])
 def test_what_follows_a_verb_goes_to_the_program(

@@ -152,7 +152,7 @@ def test_reading_can_be_given_up(qapp: QApplication, qtbot: QtBot, tmp_path: Pat
     one.came.connect(came.append)
     one.take([pdf(tmp_path / "a.pdf", "words")])
     (job,) = one._running
-    with qtbot.waitSignal(job.gone, timeout=10_000):
+    with qtbot.waitSignal(job.gone, timeout=60_000):
         one.give_up("a.pdf")
     assert one.waiting == []
     assert came == []

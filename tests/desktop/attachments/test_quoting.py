@@ -54,6 +54,6 @@ def test_names_fit_on_one_line_and_hold_no_brackets() -> None:
 def test_a_megabyte_of_backticks_is_parted_at_once() -> None:
     text = ("`" * 99 + "\n") * 10_000
     message = joined([Attachment("a", text)], "words")
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert parted(message) == ([Attachment("a", text)], "words")
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2

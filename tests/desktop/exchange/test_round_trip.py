@@ -214,7 +214,7 @@ def test_once_a_day_a_copy_is_made_between_other_things(qtbot: QtBot, tmp_path: 
     assert is_daily_due(tmp_path)
     for _ in range(5):
         copying = Copying.daily(store, None)  # type: ignore[arg-type]
-        with qtbot.waitSignal(copying.ended, timeout=10_000):
+        with qtbot.waitSignal(copying.ended, timeout=60_000):
             copying.start()
     kept = sorted((tmp_path / BACKUPS).glob("*"))
     assert len(kept) == 3

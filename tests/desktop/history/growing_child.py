@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
@@ -21,6 +19,8 @@ from tests.fake_session import FakeSession, Script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from multiprocessing.connection import Connection
+    from pathlib import Path
 
     from inference.events import Event
     from inference.settings import Control, Request
@@ -39,23 +39,23 @@ class Paced(FakeSession):
             yield event
 
 
-app = QCoreApplication([])
-worker = Worker(lambda: Paced(Script(replies=(LONG,))))
-chat = Chat(worker, History(Store(Path(sys.argv[1])), count(1).__next__))
+def write(folder: Path, number: int, told: Connection[tuple[int, int], None]) -> None:
+    """Write into the history in ``folder``; each growth is told as (id of the reply, characters on screen)."""
+    app = QCoreApplication([])
+    worker = Worker(lambda: Paced(Script(replies=(LONG,))))
+    chat = Chat(worker, History(Store(folder), count(1).__next__))
 
+    def begin(_model: Loaded) -> None:
+        chat.ask(f"Question {number}")
+        chat.write(Speculation(k=3), ChatSettings(Sampling(seed=7), 100_000))
 
-def begin(_model: Loaded) -> None:
-    chat.ask(f"Question {sys.argv[2]}")
-    chat.write(Speculation(k=3), ChatSettings(Sampling(seed=7), 100_000))
+    def tell() -> None:
+        reply = chat.conversation.turns[-1].reply
+        assert reply.id is not None
+        told.send((reply.id, len(reply.text)))
 
-
-def tell() -> None:
-    reply = chat.conversation.turns[-1].reply
-    print(time.monotonic(), reply.id, len(reply.text), flush=True)  # noqa: T201
-
-
-chat.loaded.connect(begin)
-chat.grown.connect(tell)
-worker.start()
-chat.load(ModelChoice())
-sys.exit(app.exec())
+    chat.loaded.connect(begin)
+    chat.grown.connect(tell)
+    worker.start()
+    chat.load(ModelChoice())
+    app.exec()

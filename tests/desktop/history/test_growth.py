@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
+import multiprocessing
 import random
-import subprocess
 import sys
-import time
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,59 +14,56 @@ import pytest
 from desktop.history.history import History
 from desktop.history.trees import nodes_of
 from desktop.store import Store
+from tests.desktop.history import growing_child
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from PySide6.QtCore import QCoreApplication
 
-ROOT = Path(__file__).resolve().parents[3]
-CHILD = [sys.executable, "-m", "tests.desktop.history.growing_child"]
-MOST_LOST_SECONDS = 1.0
+PROCESSES = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
+if sys.platform != "win32":
+    PROCESSES.set_forkserver_preload([growing_child.__name__])  # imported once
+MOST_LOST_ROUNDS = round(1.0 / growing_child.ROUND_SECONDS)
+"""A round takes so long or longer, so these take a second or longer."""
 
 
-def killed_while_writing(folder: Path, number: int, after: float) -> tuple[float, list[tuple[float, int, int]]]:
-    """When it was killed, and what was on screen before: (time, id of the reply, its length)."""
-    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
-    child = subprocess.Popen(
-        [*CHILD, str(folder), str(number)], cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE
-    )
-    assert child.stdout is not None
-    lines = [child.stdout.readline()]
-    end = time.monotonic() + after
-    while time.monotonic() < end:
-        lines.append(child.stdout.readline())
-    moment = time.monotonic()
+def killed_while_writing(folder: Path, number: int, rounds: int) -> list[tuple[int, int]]:
+    """What was on screen before a process was killed so many rounds behind the first words: (id, its length)."""
+    ours, theirs = PROCESSES.Pipe(duplex=False)
+    child = PROCESSES.Process(target=growing_child.write, args=(folder, number, theirs))
+    child.start()
+    theirs.close()
+    shown = [ours.recv() for _ in range(1 + rounds)]
     child.kill()
-    lines += child.stdout.readlines()
-    child.wait()
-    child.stdout.close()
-    shown = []
-    for line in lines:
-        if line.endswith("\n"):
-            at, reply, length = line.split()
-            shown.append((float(at), int(reply), int(length)))
-    return moment, shown
+    with contextlib.suppress(EOFError, OSError):  # the last one may be cut
+        while True:
+            shown.append(ours.recv())
+    child.join()
+    child.close()
+    ours.close()
+    return shown
 
 
-def check(folder: Path, kills: list[tuple[float, list[tuple[float, int, int]]]]) -> float:
-    """At most a second of each is lost, and the file is sound; the longest time that was lost."""
+def check(folder: Path, kills: list[list[tuple[int, int]]]) -> int:
+    """At most a second's text of each is lost, and the file is sound; the most rounds that were lost."""
     store = Store(folder)
     assert store.trouble is None
     assert store.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     stored = {one.id: one for chat in store.chats for one in store.messages(chat)}
-    worst = 0.0
-    for moment, shown in kills:
-        record = stored[shown[-1][1]]
+    worst = 0
+    for shown in kills:
+        record = stored[shown[-1][0]]
         assert record.state == "interrupted"
-        on_screen = [at for at, _reply, length in shown if length <= len(record.text)]
-        lost = moment - max(on_screen, default=shown[0][0])
+        lost = sum(length > len(record.text) for _reply, length in shown)
         worst = max(worst, lost)
-        assert lost <= MOST_LOST_SECONDS
+        assert lost <= MOST_LOST_ROUNDS
     store.close()
     return worst
 
 
 def test_h03_killed_in_the_middle_of_a_reply(qapp: QCoreApplication, tmp_path: Path) -> None:
-    kills = [killed_while_writing(tmp_path, number, 1.3 - number / 3) for number in range(3)]
+    kills = [killed_while_writing(tmp_path, number, 130 - 33 * number) for number in range(3)]
     check(tmp_path, kills)
     store = Store(tmp_path)
     history = History(store, iter(range(1, 99)).__next__)
@@ -107,6 +103,12 @@ def test_h03_killed_before_the_first_word_leaves_nothing_for_the_template(
 @pytest.mark.slow
 def test_h03_fifty_replies_killed(tmp_path: Path) -> None:
     dice = random.Random(1)
-    kills = [killed_while_writing(tmp_path, number, dice.uniform(0.0, 1.6)) for number in range(50)]
-    worst = check(tmp_path, kills)
-    assert 0 < worst <= MOST_LOST_SECONDS
+    moments = [[dice.randrange(160) for _ in range(10)] for _ in range(5)]
+
+    def history(number: int) -> int:
+        folder = tmp_path / str(number)
+        return check(folder, [killed_while_writing(folder, *one) for one in enumerate(moments[number])])
+
+    with ThreadPoolExecutor(len(moments)) as pool:
+        worst = max(pool.map(history, range(len(moments))))
+    assert 0 < worst <= MOST_LOST_ROUNDS

@@ -287,7 +287,7 @@ class Machine(RuleBasedStateMachine):
 
 @pytest.mark.parametrize("kind", ["quick", pytest.param("long", marks=pytest.mark.slow)])
 def test_no_message_is_lost_whatever_the_user_does(qapp: QCoreApplication, kind: str) -> None:
-    examples, steps = (12, 30) if kind == "quick" else (250, 60)
+    examples, steps = (12, 30) if kind == "quick" else (100, 60)
     run_state_machine_as_test(
         Machine,
         settings=settings(

@@ -34,7 +34,7 @@ def test_F12_one_after_the_other_and_all_is_told(hub: FakeHub, jobs: Jobs, setti
     second = queue.add(Item("owner/second", "second"))
     assert (first.state, second.state) == (State.RUNNING, State.WAITING)
     assert queue.add(Item("owner/second", "again")) is second
-    qtbot.waitUntil(lambda: len(arrived) == 2, timeout=40_000)
+    qtbot.waitUntil(lambda: len(arrived) == 2, timeout=60_000)
     assert arrived == [first, second] and second.model == "owner/second"
     assert first.done == first.size > 1_000_000
     assert states.index(("second", State.RUNNING)) > states.index(("first", State.DONE))
@@ -51,14 +51,14 @@ def test_F11_F12_paused_kept_over_a_restart_and_resumed_only_when_asked(
     hub.faults.append(Fault(WEIGHTS, bytes_per_second=4e6))
     queue = Queue(jobs, settings)
     item = queue.add(Item("owner/tiny@main", "tiny"))
-    qtbot.waitUntil(lambda: item.done > 1_000_000, timeout=40_000)
+    qtbot.waitUntil(lambda: item.done > 1_000_000, timeout=60_000)
     assert item.speed > 0 and item.seconds_left is not None
     queue.pause(item)
     assert item.state is State.PAUSED and item.speed == 0
     kept = parts(tmp_path)
     assert kept >= 500_000
     queue.resume(item)
-    qtbot.waitUntil(lambda: item.state is State.RUNNING and item.done > kept + 500_000, timeout=40_000)
+    qtbot.waitUntil(lambda: item.state is State.RUNNING and item.done > kept + 500_000, timeout=60_000)
     queue.close()
     jobs.close()
 
@@ -71,7 +71,7 @@ def test_F11_F12_paused_kept_over_a_restart_and_resumed_only_when_asked(
     assert len(hub.asked) == asked
     hub.faults.clear()
     queue.resume(item)
-    with qtbot.waitSignal(queue.arrived, timeout=40_000):
+    with qtbot.waitSignal(queue.arrived, timeout=60_000):
         pass
     again.close()
     assert hub.bodies(WEIGHTS)[-1].range is not None
@@ -86,15 +86,15 @@ def test_F11_cancelled_with_and_without_its_part(
     hub.faults.append(Fault(WEIGHTS, bytes_per_second=4e6))
     queue = Queue(jobs, settings)
     item = queue.add(Item("owner/tiny", "tiny"))
-    qtbot.waitUntil(lambda: item.done > 1_000_000, timeout=40_000)
+    qtbot.waitUntil(lambda: item.done > 1_000_000, timeout=60_000)
     queue.cancel(item, keep_part=True)
     assert queue.items == [] and parts(tmp_path) > 500_000
     item = queue.add(Item("owner/tiny", "tiny"))
-    qtbot.waitUntil(lambda: item.done > 2_000_000, timeout=40_000)
+    qtbot.waitUntil(lambda: item.done > 2_000_000, timeout=60_000)
     queue.pause(item)
     queue.cancel(item, keep_part=False)
     place = tmp_path / "hf" / "hub" / "models--owner--tiny"
-    qtbot.waitUntil(lambda: not place.exists(), timeout=40_000)
+    qtbot.waitUntil(lambda: not place.exists(), timeout=60_000)
     assert parts(tmp_path) == 0
 
 
@@ -106,7 +106,7 @@ def test_a_failure_is_told_and_the_next_one_goes_on(
     queue = Queue(jobs, settings)
     gated = queue.add(Item("owner/gated", "gated"))
     queue.add(Item("owner/tiny", "tiny"))
-    with qtbot.waitSignal(queue.arrived, timeout=40_000):
+    with qtbot.waitSignal(queue.arrived, timeout=60_000):
         pass
     assert gated.state is State.FAILED and gated.notice is not None and gated.notice.id == "error.sign_in"
     assert gated.notice.values["page"] == f"{hub.url}/owner/gated"
@@ -124,7 +124,7 @@ def test_a_job_that_hangs_is_begun_anew_and_then_given_up(
     begun = []
     queue.changed.connect(lambda one: begun.append(one.state))
     item = queue.add(Item("owner/tiny", "tiny"))
-    qtbot.waitUntil(lambda: item.state is State.FAILED, timeout=20_000)
+    qtbot.waitUntil(lambda: item.state is State.FAILED, timeout=60_000)
     assert begun.count(State.RUNNING) == 3
     assert item.notice is not None and item.notice.id == "error.network"
 

@@ -110,7 +110,8 @@ def test_F11_cancel_ends_the_traffic_within_two_seconds_and_keeps_the_part(
 ) -> None:
     files = model_files(20)
     hub.repositories["owner/tiny"] = Repository(files)
-    hub.faults.append(Fault("model.safetensors", bytes_per_second=8e6))
+    rate = 4e6
+    hub.faults.append(Fault("model.safetensors", bytes_per_second=rate))
     cancel = threading.Event()
     raised: list[Problem] = []
 
@@ -124,19 +125,18 @@ def test_F11_cancel_ends_the_traffic_within_two_seconds_and_keeps_the_part(
 
     thread = threading.Thread(target=run)
     thread.start()
-    deadline = time.monotonic() + 30
-    while not any(share and share > 0.2 for _, share in list(notices)) and time.monotonic() < deadline:
+    while not any(share and share > 0.2 for _, share in list(notices)) and thread.is_alive():
         time.sleep(0.02)
     cancel.set()
-    asked = time.monotonic()
-    thread.join(10)
-    assert time.monotonic() - asked < 2
+    (body,) = hub.bodies("model.safetensors")
+    sent = body.sent
+    thread.join()
     assert raised[0].notice.id == "error.cancelled"
-    sent = hub.bodies("model.safetensors")[0]
-    time.sleep(0.3)
-    before = sent.sent
-    time.sleep(0.3)
-    assert sent.sent == before
+    last = -1
+    while last != body.sent:
+        last = body.sent
+        time.sleep(0.3)
+    assert last - sent < 2 * rate
     kept = next(blobs().glob("*.incomplete")).stat().st_size
     assert kept > 1_000_000
     hub.faults.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -67,8 +68,17 @@ def test_a_cancelled_child_and_its_own_child_are_gone(home: Path, monkeypatch: p
         pids.append(event["values"]["pid"])
         cancel.set()
     assert len(pids) == 1
-    psutil.wait_procs([psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], timeout=2)
-    assert not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE for pid in pids)
+
+    def is_there(pid: int) -> bool:
+        try:
+            return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
+
+    end = time.monotonic() + 30
+    while any(map(is_there, pids)) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not any(map(is_there, pids))
 
 
 def test_every_id_of_this_package_has_a_sentence() -> None:
