@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from inference.linears import join
+from inference.linears import join, packed_rows
 from inference.rows import Interrupted, inside_window
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from inference.kv_cache import KVCache
     from inference.rows import Rows
+    from inference.weights import Weights
 
 FAMILIES = frozenset({"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM"})
 """Models whose blocks this decoder computes. Others look alike and differ: scaled residuals, norms elsewhere."""
@@ -62,14 +63,25 @@ def _matrices(model: Any) -> Iterator[nn.Module]:
 
 
 @torch.inference_mode()
-def pack(model: Any) -> Iterator[tuple[int, int]]:
+def pack(model: Any, weights: Weights | None = None) -> Iterator[tuple[int, int]]:
     """Turn a model's matrices into joined and packed ones, in place, layer by layer; yield (done, total).
 
-    Each layer's own copies are let go as soon as they are packed. transformers cannot run the model afterwards.
+    Each layer's own copies are let go as soon as they are packed; ``weights`` reads those that are not there yet.
+    A head that is the embedding becomes it too. transformers cannot run the model afterwards.
     """
+    is_embedding = model.lm_head.weight is model.model.embed_tokens.weight
+    if weights is not None:
+        weights.fill(model.lm_head)
+    head = model.lm_head.weight
+    model.lm_head = join([model.lm_head])
+    if is_embedding and (rows := packed_rows(model.lm_head, head)) is not None:
+        model.model.embed_tokens = rows
+    del head
     places = [part for layer in model.model.layers for part in (layer.self_attn, layer.mlp)]
     for done, part in enumerate(places):
         yield done, len(places)
+        if weights is not None:
+            weights.fill(part)
         for name, parts in JOINED.items():
             if hasattr(part, parts[0]):
                 setattr(part, name, join([getattr(part, old) for old in parts]))
@@ -77,9 +89,10 @@ def pack(model: Any) -> Iterator[tuple[int, int]]:
                     delattr(part, old)
         last = "o_proj" if hasattr(part, "o_proj") else "down_proj"
         setattr(part, last, join([getattr(part, last)]))
-    model.lm_head = join([model.lm_head])
+    if weights is not None:
+        weights.fill(model)
     # The file that was loaded stays in memory while one tensor of it lives: the others get memory of their own.
-    for tensor in chain(model.parameters(), model.buffers()):
+    for tensor in chain(model.parameters(), model.buffers()) if weights is None else ():
         if tensor.device.type == "cpu":
             tensor.data = tensor.data.clone()
     yield len(places), len(places)
@@ -147,7 +160,8 @@ class Decoder:
         self._heads = config.num_attention_heads
         self._key_heads = config.num_key_value_heads
         self._head_dim = attention.head_dim
-        self._embedding = body.embed_tokens.weight
+        self._embed = body.embed_tokens.forward
+        self._like = body.norm.weight
         self._rotary = body.rotary_emb
         self._activation = body.layers[0].mlp.act_fn.forward
         self._norm = _norm(body.norm)
@@ -158,7 +172,7 @@ class Decoder:
         # For the one row of a plain step in exact mode, whose bits must be those it has in a draft.
         self._layers_alone = [_with_rows_alone(*both) for both in zip(self._layers, body.layers, strict=True)]
         self._windows = {layer.window for layer in self._layers}
-        self._table = self._embedding.new_zeros(0, 2, self._head_dim)
+        self._table = self._like.new_zeros(0, 2, self._head_dim)
         self._watched: tuple[int, ...] | None = None
         self.features: Features | None = None
 
@@ -170,14 +184,19 @@ class Decoder:
         self._watched = None if layers is None else tuple(layers)
         self.features = None
 
+    def reserve(self, cache: KVCache) -> None:
+        """Make the cache's buffers."""
+        like = self._like
+        cache.reserve(len(self._layers), self._key_heads, self._head_dim, like.dtype, like.device)
+
     @torch.inference_mode()
     def __call__(self, rows: Rows, cache: KVCache, *, last_only: bool = False) -> torch.Tensor:
         """Logits [rows.used, vocabulary] in the model's precision; ``last_only`` gives [1, vocabulary]."""
-        embedding, heads, key_heads, used = self._embedding, self._heads, self._key_heads, rows.used
-        cache.reserve(len(self._layers), key_heads, self._head_dim, embedding.dtype, embedding.device)
+        heads, key_heads, used = self._heads, self._key_heads, rows.used
+        self.reserve(cache)
         rotary = self._rotary_rows(rows)
         masks = {window: self._mask(rows, window) for window in self._windows}
-        x = functional.embedding(rows.tokens, embedding)
+        x = self._embed(rows.tokens)
         count = x.shape[0]
         alone = count == 1 and not rows.whole
         watched = self._watched
@@ -246,7 +265,7 @@ class Decoder:
         if rows.whole and not hides:
             return None
         seen = inside_window(rows, window) if window is not None and hides else rows.mask
-        added = torch.zeros(seen.shape, dtype=self._embedding.dtype, device=seen.device)
+        added = torch.zeros(seen.shape, dtype=self._like.dtype, device=seen.device)
         added.masked_fill_(~seen, float("-inf"))
         return added if len(added) > FEW_ROWS else added.repeat_interleave(self._heads // self._key_heads, 0)
 
@@ -257,8 +276,8 @@ class Decoder:
         """
         needed = rows.first + rows.used
         if needed > len(self._table):
-            positions = torch.arange(1 << needed.bit_length(), device=self._embedding.device)
-            cos, sin = (part[0] for part in self._rotary(self._embedding, positions[None]))
+            positions = torch.arange(1 << needed.bit_length(), device=self._like.device)
+            cos, sin = (part[0] for part in self._rotary(self._like, positions[None]))
             half = self._head_dim // 2
             self._table = torch.stack([cos, torch.cat([-sin[:, :half], sin[:, half:]], -1)], 1)
         cos, sin = self._table[rows.positions].split(1, 1)

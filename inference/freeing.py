@@ -24,8 +24,12 @@ def release() -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
         torch.cuda.empty_cache()
+    trim()
+
+
+def trim() -> None:
+    """Give back what the C library keeps of freed blocks, those below its growing threshold: tens of megabytes."""
     if sys.platform == "linux":
-        # The C library keeps blocks below its growing threshold: after some loads, a model's worth of them.
         with contextlib.suppress(OSError, AttributeError):  # another C library has no such call, and no such reserve
             ctypes.CDLL(None).malloc_trim(0)
 
@@ -54,7 +58,7 @@ def told(error: BaseException) -> Notice:
 
 def anew(notice: Notice) -> Notice:
     """The same with what is free by now, after what was taken has been released."""
-    if notice.id not in ("error.memory_used_up", "error.memory_asked"):
+    if notice.id not in ("error.memory_used_up", "error.memory_asked", "error.memory_weights"):
         return notice
     return Notice(notice.id, {**notice.values, **_free(bool(notice.values["card"]))})
 

@@ -6,6 +6,7 @@ operators are private to PyTorch: ``packs`` tries them, and ``F.linear`` always 
 
 from __future__ import annotations
 
+import ctypes
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -84,6 +85,13 @@ class DenseLinear(nn.Module):
         """The product of one row [1, in] with the bits that the row has among others, where doubling it gives them."""
         return self.forward(x.expand(2, -1))[:1] if self._doubles else self.forward(x)
 
+    @property
+    def packed(self) -> torch.Tensor:
+        """The weights as oneDNN lays them out. ValueError where they are not packed."""
+        if not self._packed:
+            raise ValueError("plain weights")
+        return self._packed[0]
+
     def dense(self) -> torch.Tensor:
         """The weights as they were given, [out, in]; unpacked anew where they are packed."""
         if self.weight is not None:
@@ -91,6 +99,77 @@ class DenseLinear(nn.Module):
         (packed,) = self._packed
         unpacked: torch.Tensor = packed.to_dense()
         return unpacked
+
+
+PROBE = 128
+"""Rows of the matrix that shows how packed ones lie in memory: two blocks of as many rows as are laid out together."""
+
+CHECKED = 8192
+"""Rows of a matrix that are compared before its packed form takes the place of the plain one."""
+
+
+class PackedRows(nn.Module):
+    """Ids [...] to their rows [..., columns] of a packed matrix: a head that is the embedding lies there once."""
+
+    def __init__(self, packed: torch.Tensor, starts: torch.Tensor, columns: torch.Tensor) -> None:
+        super().__init__()
+        self._packed = packed  # holds the memory
+        self._starts, self._columns = starts, columns
+        size: int = torch.ops.mkldnn._nbytes(packed)  # noqa: SLF001
+        self._memory = (ctypes.c_uint8 * size).from_address(torch.ops.mkldnn.data_ptr(packed))
+
+    def numbers(self) -> torch.Tensor:
+        """All of them as they lie in memory, [rows and padding x columns and padding]."""
+        return torch.frombuffer(self._memory, dtype=self._packed.dtype)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """The same bits as those of the matrix that was packed."""
+        return self.numbers()[self._starts[ids][..., None] + self._columns]
+
+    def __deepcopy__(self, _: object) -> PackedRows:
+        """It never changes: a twin shares it."""
+        return self
+
+
+@torch.inference_mode()
+def packed_rows(linear: DenseLinear, weight: torch.Tensor) -> PackedRows | None:
+    """``weight`` [rows, columns] read from the packed ``linear`` made of it; None where that does not give its bits."""
+    try:
+        starts, columns = _places(weight.shape[1], weight.dtype)
+        packed = linear.packed
+        block = PROBE // 2
+        ids = torch.arange(len(weight))
+        rows = PackedRows(packed, starts[ids % block] + ids // block * (starts[block] - starts[0]), columns)
+        step = max(1, len(weight) // CHECKED)
+        for some in torch.split(torch.cat([ids[::step], ids[-block:]]), 512):
+            if not torch.equal(rows(some).view(torch.int16), weight[some].view(torch.int16)):
+                return None
+    except (RuntimeError, AttributeError, ValueError, IndexError):
+        return None
+    return rows
+
+
+@cache
+def _places(columns: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    """Where rows of a packed matrix start and how far from there its columns lie, in numbers.
+
+    Found by packing a matrix of row numbers and one of column numbers. ValueError where places are no such sums.
+    """
+    if dtype not in (torch.bfloat16, torch.float16) or columns + 1 >= 0x7C00:
+        raise ValueError("codes that are no numbers may not be kept")
+    none = torch.zeros(1, dtype=torch.int64)
+    found = []
+    for along in (torch.arange(PROBE)[:, None], torch.arange(columns)):
+        codes = (along + 1).expand(PROBE, columns).to(torch.int16).view(dtype)
+        rows = PackedRows(_pack(codes), none, none)  # holds the memory
+        found.append(rows.numbers().view(torch.int16).long() - 1)
+    there = (found[0] >= 0).nonzero()[:, 0]  # the others are padding
+    table = torch.empty(PROBE, columns, dtype=torch.int64)
+    table[found[0][there], found[1][there]] = there
+    starts, offsets = table[:, 0].clone(), table[0] - table[0, 0]
+    if not torch.equal(starts[:, None] + offsets, table):
+        raise ValueError("no sum")
+    return starts, offsets
 
 
 def join(layers: Sequence[nn.Linear]) -> DenseLinear:

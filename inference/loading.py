@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import psutil
 import torch
 
+from inference import freeing
 from inference.card import Card, takes_graphs
 from inference.decoder import JOINED, Decoder, pack, refusal
 from inference.drafters.ngram import NgramDrafter
@@ -127,14 +128,14 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     twin = fitting.recipe(choice.recipe, device.type) if choice.drafter == "twin" else None
     needed, free = _require_memory(found, Plan(_plan(choice.weights) or _name(dtype), twin, choice.context), device)
     interrupted.begin(choice.model, needed, free)
-    model = load_text_model(found.folder, found.name, dtype, device, choice.weights)
+    model = load_text_model(found.folder, found.name, dtype, device, choice.weights, _is_fast)
     template = ChatTemplate(model.tokenizer, found.name)
     ends = end_token_ids(model.tokenizer, model.model.config, model.model.generation_config, template)
     limit = getattr(model.config, "max_position_embeddings", None) or choice.context
     context = min(choice.context, limit)
     is_running = is_recurrent(model.model)
     cache = RunningCache(context) if is_running else KVCache(context, 2 * (LARGEST_FAST_K + 1))
-    is_fast = not is_running and refusal(model.model) is None
+    is_fast = not is_running and _is_fast(model.model)
 
     offered = Offered()
     if is_running:
@@ -149,7 +150,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         for done, total in eight_bit.take_apart(model.model, device):
             yield checked(Notice("load.reading", {"model": found.name}), done / total)
     elif is_fast:
-        for _ in pack(model.model):
+        for _ in pack(model.model, model.weights):
             checked(Notice("load.reading"))
     kind: Any = Decoder if is_fast else RunningForward if is_running else ReferenceForward
     forward: Any = kind(model.model)
@@ -225,8 +226,14 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     )
     engine = Engine(forward, cache, width, rows_device)
     engine.rounds = card.rounds if card is not None else None
+    freeing.trim()
     checked(Notice("load.measuring"))
     return Ready(model, template, ends, engine, offered, in_force.times, modes, loaded, maker)
+
+
+def _is_fast(module: Any) -> bool:
+    """Whether the fast forward takes this module; it packs the matrices one by one, so that they can be read so."""
+    return refusal(module) is None
 
 
 def _memory_bytes(device: torch.device) -> int:
@@ -286,14 +293,14 @@ def _small_model(
     found = yield from _located(name, cancel)
     yield LoadProgress(Notice("load.reading", {"model": found.name}))
     _require_memory(found, Plan(_name(target.dtype), None, context), target.device)
-    small = load_text_model(found.folder, found.name, target.dtype, target.device)
+    small = load_text_model(found.folder, found.name, target.dtype, target.device, is_filled_later=_is_fast)
     if is_recurrent(small.model):
         raise Problem("error.draft_model_running", draft=small.name, target=target.name)
     if not shared_ids(target.tokenizer, small.tokenizer):
         raise Problem("error.other_tokenizer", draft=small.name, target=target.name)
-    is_fast = refusal(small.model) is None
+    is_fast = _is_fast(small.model)
     if is_fast:
-        for _ in pack(small.model):
+        for _ in pack(small.model, small.weights):
             if cancel.is_set():
                 raise Problem("error.cancelled")
     forward = (Decoder if is_fast else ReferenceForward)(small.model)

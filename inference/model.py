@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
+from inference import freeing
 from inference.quantize import targets
 from inference.rows import inside_window, slot_positions
-from inference.transformers_loading import read_config, read_model, read_tokenizer
+from inference.transformers_loading import empty_model, read_config, read_model, read_tokenizer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from inference.kv_cache import KVCache
     from inference.rows import Rows
+    from inference.weights import Weights
 
 
 class Forward(Protocol):
@@ -35,7 +38,8 @@ class TextModel:
     """A loaded target with all that belongs to it. ``model`` is a transformers module in evaluation mode.
 
     ``parameters`` is the number of weights, shared ones counted once; ``vocabulary`` the columns of the logits,
-    padding included. The decoder takes the module apart, so they are counted at load.
+    padding included. The decoder takes the module apart, so they are counted at load. ``weights`` reads those that are
+    not there yet; None when all are.
     """
 
     model: Any
@@ -45,6 +49,7 @@ class TextModel:
     dtype: torch.dtype
     parameters: int
     vocabulary: int
+    weights: Weights | None = None
 
     @property
     def config(self) -> Any:
@@ -114,24 +119,38 @@ def is_recurrent(model: Any) -> bool:
 
 
 def load_text_model(
-    folder: Path, name: str, dtype: torch.dtype, device: torch.device, weights: str = "full"
+    folder: Path,
+    name: str,
+    dtype: torch.dtype,
+    device: torch.device,
+    weights: str = "full",
+    is_filled_later: Callable[[Any], bool] = lambda _: False,
 ) -> TextModel:
     """Load a checked folder. Every failure is a Problem; no weight is left at its random start.
 
     With int8 ``weights`` it stays on the CPU, from where it is quantized onto the device; those of bitsandbytes are
-    quantized here.
+    quantized here. On the CPU weights of full precision may be left to be read one by one, where ``is_filled_later``
+    says so of the module.
     """
     config = read_config(folder, name)
-    quantized = targets.configuration(weights, dtype)
-    model = read_model(folder, name, config, dtype, quantized, device)
     tokenizer = read_tokenizer(folder, name)
+    freeing.trim()  # making a tokenizer takes several times what it keeps
+    quantized = targets.configuration(weights, dtype)
+    empty = None
+    if device.type == "cpu" and weights == "full":
+        empty = empty_model(folder, name, config, dtype)
+    if empty is not None and is_filled_later(empty[0]):
+        model, reader = empty
+    else:
+        model, reader = read_model(folder, name, config, dtype, quantized, device), None
     model = model.eval().requires_grad_(False)
     return TextModel(
-        model=model if quantized is not None or weights == targets.OURS else model.to(device),
+        model=model if reader or quantized is not None or weights == targets.OURS else model.to(device),
         tokenizer=tokenizer,
         name=name,
         device=device,
         dtype=dtype,
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         vocabulary=int(model.get_output_embeddings().weight.shape[0]),
+        weights=reader,
     )

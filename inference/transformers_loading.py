@@ -7,6 +7,8 @@ said yes to it (models/safety.py).
 from __future__ import annotations
 
 import re
+import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,8 +16,10 @@ import transformers
 
 from inference.messages import Problem
 from inference.models import contents, headers, safety
+from inference.weights import Weights
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -25,6 +29,7 @@ def read_config(folder: Path, name: str) -> Any:
     quiet.set_verbosity_error()
     quiet.disable_progress_bar()
     _require_kind(folder, name)
+    _import_models()
     try:
         return transformers.AutoConfig.from_pretrained(
             folder, local_files_only=True, trust_remote_code=safety.is_allowed(folder)
@@ -67,6 +72,27 @@ def read_model(
     return model
 
 
+def empty_model(folder: Path, name: str, config: Any, dtype: torch.dtype) -> tuple[Any, Weights] | None:
+    """The folder's module in ``dtype`` without its weights, and what reads them; None where ``read_model`` must.
+
+    That is with code of its own, quantized in its files, or with files that hold more or less than its weights.
+    """
+    loader: Any = transformers.AutoModelForCausalLM
+    if hasattr(config, "auto_map") or getattr(config, "quantization_config", None) is not None:
+        return None
+    try:
+        with torch.device("meta"):
+            model = loader.from_config(config, dtype=dtype)
+        # Frequencies are no weights: they are reckoned from the configuration, here as in the module itself.
+        model.model.rotary_emb = type(model.model.rotary_emb)(model.config)
+        weights = Weights(folder, name, model)
+        if (folder / "generation_config.json").is_file():
+            model.generation_config = transformers.GenerationConfig.from_pretrained(folder, local_files_only=True)
+    except Exception:  # whatever it is, the other way finds it too, and says it
+        return None
+    return model, weights
+
+
 def read_tokenizer(folder: Path, name: str) -> Any:
     """The folder's tokenizer. Raises Problem when it cannot be read."""
     try:
@@ -76,6 +102,30 @@ def read_tokenizer(folder: Path, name: str) -> Any:
     except Exception as error:  # the tokenizers library raises plain exceptions
         detail = f"its tokenizer is wrong ({_first_line(error)})"
         raise Problem("error.model_damaged", model=name, detail=detail) from None
+
+
+def _import_models() -> None:
+    """Import what transformers reads models with, without Triton where there is no card.
+
+    PyTorch's compiler, which transformers imports, loads it where it finds it: 75 MB that nothing here would use.
+    """
+    if torch.cuda.is_available():
+        return
+    with _absent("triton"):
+        import transformers.modeling_utils  # noqa: F401
+
+
+@contextmanager
+def _absent(package: str) -> Iterator[None]:
+    """A package that cannot be imported for a while, by the import system's own mark, unless it was already."""
+    if package in sys.modules:
+        yield
+        return
+    sys.modules[package] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[package]
 
 
 def _require_kind(folder: Path, name: str) -> None:

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from inference import linears
-from inference.linears import DenseLinear, join, joined_bias
+from inference.linears import DenseLinear, join, joined_bias, packed_rows, packs
 
 DTYPES = [torch.float32, torch.bfloat16, torch.float16]
 
@@ -60,3 +60,34 @@ def test_a_row_alone_has_the_bits_it_has_in_a_pair(columns: int) -> None:
     layer = DenseLinear(torch.randn(640, columns, dtype=torch.bfloat16), None)
     for pair in torch.randn(40, 2, columns).to(torch.bfloat16):
         assert torch.equal(layer(pair), torch.cat([layer.alone(pair[:1]), layer.alone(pair[1:])]))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize(("rows", "columns"), [(128, 64), (200, 96), (1000, 50), (33, 576), (4097, 33)])
+def test_an_embedding_is_read_from_the_packed_head(rows: int, columns: int, dtype: torch.dtype) -> None:
+    if not packs(dtype):
+        pytest.skip("this processor packs no weights of this precision")
+    torch.manual_seed(0)
+    weight = torch.randn(rows, columns).to(dtype)
+    found = packed_rows(DenseLinear(weight, None), weight)
+    assert found is not None
+    ids = torch.randint(0, rows, (5, 7))
+    assert torch.equal(found(ids), functional.embedding(ids, weight))
+    assert torch.equal(found(torch.arange(rows)), weight)
+
+
+def test_a_layout_that_is_not_understood_keeps_the_embedding(monkeypatch: pytest.MonkeyPatch) -> None:
+    weight = torch.randn(200, 64).to(torch.bfloat16)
+    layer = DenseLinear(weight, None)
+    if not layer.is_packed:
+        pytest.skip("this processor packs no weights")
+    starts, columns = linears._places(64, torch.bfloat16)
+    monkeypatch.setattr(linears, "_places", lambda *_: (starts, columns.flip(0)))
+    assert packed_rows(layer, weight) is None
+
+    def unknown(*_: object) -> None:
+        raise ValueError
+
+    monkeypatch.setattr(linears, "_places", unknown)
+    assert packed_rows(layer, weight) is None
+    assert packed_rows(DenseLinear(weight.float(), None), weight.float()) is None
