@@ -79,7 +79,7 @@ def quantize_matrices(
     layers = 0
     try:
         layers = len(target.get_decoder().layers) + 1
-        inputs = layer_inputs(target, texts, joined)
+        inputs = layer_inputs(target, texts, joined, whole=feedback)
     except (AttributeError, ValueError):
         inputs = iter(())
     number = 0
@@ -110,7 +110,7 @@ def _quantized(place: _Place, path: str, seen: Inputs, recipe: Recipe, feedback:
     weight, moments = _weight(place, path), seen.moments[path]
     with torch.inference_mode():
         if not feedback:
-            yield quantize(weight, recipe.format(path), moments.diagonal() / max(1, seen.rows))
+            yield quantize(weight, recipe.format(path), moments / max(1, seen.rows))
             return
     work = quantize_with_feedback(weight, moments, recipe.format(path))
     while True:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a layer's matrices read, by their names in the model: the sum of x x^T, float32 [in, in].
+    """What a layer's matrices read, by their names in the model: the sum of x x^T, float32 [in, in], or its diagonal.
 
     Matrices that read the same share one tensor. ``rows`` is the number of inputs summed over.
     """
@@ -40,11 +40,13 @@ def joins(layer: nn.Module) -> bool:
 
 
 @torch.inference_mode()
-def layer_inputs(target: Any, texts: Sequence[Text], joined: Mapping[str, tuple[str, ...]]) -> Iterator[Inputs]:
+def layer_inputs(
+    target: Any, texts: Sequence[Text], joined: Mapping[str, tuple[str, ...]], *, whole: bool = True
+) -> Iterator[Inputs]:
     """The inputs of each decoder layer, then of the output head. The target is read, never changed.
 
-    Only rows that predict what a model wrote count. ``joined`` names the parts of joined matrices. ValueError for a
-    model whose layers are not one list.
+    Only rows that predict what a model wrote count. ``joined`` names the parts of joined matrices; ``whole`` wants all
+    moments, not only the diagonal [in]. ValueError for a model whose layers are not one list.
     """
     body = target.get_decoder() if hasattr(target, "get_decoder") else None
     layers = getattr(body, "layers", None)
@@ -60,7 +62,7 @@ def layer_inputs(target: Any, texts: Sequence[Text], joined: Mapping[str, tuple[
     for index, layer in enumerate(layers):
         shadow = _shadow(layer, joined)
         moments: dict[str, torch.Tensor] = {}
-        with _watched(shadow, f"{prefix}.{index}", moments, joined) as watch:
+        with _watched(shadow, f"{prefix}.{index}", moments, whole=whole) as watch:
             for number, start in enumerate(starts):
                 watch.start = start
                 output = shadow(states[number], **calls[index][number][1])
@@ -71,7 +73,7 @@ def layer_inputs(target: Any, texts: Sequence[Text], joined: Mapping[str, tuple[
     head = next((name for name, module in target.named_modules() if module is target.get_output_embeddings()), None)
     if head is not None:
         rows = torch.cat([text[0, start:].float() for text, start in zip(hidden, starts, strict=True)])
-        yield Inputs({head: rows.T @ rows}, count)
+        yield Inputs({head: rows.T @ rows if whole else rows.square().sum(0)}, count)
 
 
 def _run(body: Any, text: Text) -> torch.Tensor:
@@ -157,8 +159,9 @@ def _shadow(layer: nn.Module, joined: Mapping[str, tuple[str, ...]]) -> nn.Modul
 class _Watch:
     """Adds up the moments of inputs; matrices that are given the same tensor share theirs."""
 
-    def __init__(self, moments: dict[str, torch.Tensor]) -> None:
+    def __init__(self, moments: dict[str, torch.Tensor], *, whole: bool) -> None:
         self.start = 0
+        self._whole = whole
         self._moments = moments
         self._last: torch.Tensor | None = None
         self._last_path = ""
@@ -169,17 +172,17 @@ class _Watch:
             return
         self._last, self._last_path = x, path
         rows = x[0, self.start :].float()
-        if path in self._moments:
+        if not self._whole:
+            self._moments[path] = self._moments.get(path, 0.0) + rows.square().sum(0)
+        elif path in self._moments:
             self._moments[path].addmm_(rows.T, rows)
         else:
             self._moments[path] = rows.T @ rows
 
 
 @contextmanager
-def _watched(
-    shadow: nn.Module, prefix: str, moments: dict[str, torch.Tensor], joined: Mapping[str, tuple[str, ...]]
-) -> Iterator[_Watch]:
-    watch = _Watch(moments)
+def _watched(shadow: nn.Module, prefix: str, moments: dict[str, torch.Tensor], *, whole: bool) -> Iterator[_Watch]:
+    watch = _Watch(moments, whole=whole)
     hooks = []
     for name, module in shadow.named_modules():
         if joins(module) or type(module) is _Part:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn import functional
@@ -23,7 +24,10 @@ SHRINKS = (1.0, 0.92, 0.84, 0.76, 0.68, 0.6)
 ENDS = ((1.0, 1.0), (0.9, 0.9), (0.8, 0.8), (1.0, 0.85), (0.85, 1.0), (0.9, 0.75), (0.75, 0.9))
 """Factors of the lower and the upper half of a block's range that are tried as the range of an affine code."""
 
-PIECE = 8192
+CELLS = 512
+"""Parts of a block's range whose losses are tabled for each scale tried: 16 bytes and more for each of 16 levels."""
+
+PIECE = 16384
 """Blocks searched at a time: few enough to stay in the processor's cache."""
 
 SMALLEST = 1e-30
@@ -77,19 +81,71 @@ def quantize(weight: torch.Tensor, format: Format, importance: torch.Tensor | No
     """
     columns, block = weight.shape[1], format.block
     levels = format.levels().to(weight.device)
-    weight = padded(weight, block)
-    blocks = weight.view(-1, block)
-    weights_of_error = None
-    if importance is not None:
-        weights_of_error = functional.pad(importance.float(), (0, weight.shape[1] - columns)).view(-1, block)
-    step = PIECE if weights_of_error is None else max(1, PIECE // len(weights_of_error)) * len(weights_of_error)
-    pieces = [_piece(part, format, levels, weights_of_error) for part in torch.split(blocks, step)]
-    indices, scales, offsets = (torch.cat([piece[part] for piece in pieces]) for part in range(3))
-    shape = (len(weight), -1)
+    width = columns + -columns % block
+    if importance is None:
+        importance = weight.new_ones(columns, dtype=torch.float32)
+    weights = functional.pad(importance.float(), (0, width - columns)).view(-1, block)
+    rows = max(1, PIECE // len(weights))
+    weights = weights.repeat(min(rows, len(weight)), 1)
+    parts = [_rows(padded(some, block), format, levels, weights) for some in torch.split(weight, rows)]
+    offsets = [part[2] for part in parts if part[2] is not None]
+    indices, scales = torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
+    return Quantized(indices, scales, torch.cat(offsets) if offsets else None, levels, columns)
+
+
+def _rows(
+    weight: torch.Tensor, format: Format, levels: torch.Tensor, weights: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+    """Indices of some whole rows, float32 [n, in], and a scale and an offset for each block.
+
+    ``weights`` [at least as many blocks, block] of the errors. Those of every scale tried are added up from a table of
+    what is lost at CELLS places of a block's range.
+    """
+    blocks = weight.view(-1, format.block)
+    low, high = (end.unsqueeze(1) for end in torch.aminmax(blocks, dim=1))
+    tried = ENDS if format.affine else tuple((shrink, shrink) for shrink in SHRINKS)
     if format.affine:
-        return Quantized(indices.view_as(weight), scales.view(shape), offsets.view(shape), levels, columns)
-    values = (levels[indices.int()] * scales).view_as(weight)
-    return reproduced(values, levels, block, columns)
+        middle, half = (low + high) / 2, (high - low) / 2
+    else:
+        middle, half = torch.zeros_like(low), torch.maximum(-low, high)
+    cells = ((blocks - middle) * (CELLS / 2 / half.clamp_min(SMALLEST))).add_(CELLS / 2)
+    losses = functional.embedding_bag(
+        cells.clamp_(0, CELLS - 1).int(),
+        _losses(format, tried).to(weight.device),
+        mode="sum",
+        per_sample_weights=weights[: len(blocks)],
+    )
+    down, up = (end[:, None] for end in torch.tensor(tried, device=weight.device)[losses.argmin(1)].unbind(1))
+    if not format.affine:
+        scale = round_down_to_bfloat16(half * up)
+        found = reproduced(torch.minimum(torch.maximum(blocks, -scale), scale), levels, format.block, format.block)
+        return found.indices.view_as(weight), found.scales.view(len(weight), -1), None
+    scale, offset = _range(middle, half, down, up)
+    indices = nearest((blocks - offset) / scale.clamp_min(SMALLEST), levels, uniform=True)
+    shape = (len(weight), -1)
+    return indices.to(torch.uint8).view_as(weight), scale.view(shape), offset.view(shape)
+
+
+@cache
+def _quantizer() -> Any:
+    """bitsandbytes' own, imported at the first matrix."""
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns of optional kernels that we do not use
+    from bitsandbytes.functional import quantize_blockwise
+
+    return quantize_blockwise
+
+
+@cache
+def _losses(format: Format, tried: tuple[tuple[float, float], ...]) -> torch.Tensor:
+    """Squared errors [CELLS, tried] of numbers from -1 to 1 if levels lie between minus the first and the second."""
+    levels = format.levels()
+    places = (torch.arange(CELLS) + 0.5) * (2 / CELLS) - 1
+    columns = []
+    for down, up in tried:
+        scale, offset = (up + down) / 2, (up - down) / 2
+        indices = nearest((places - offset) / scale, levels, uniform=format.affine)
+        columns.append((levels[indices] * scale + offset - places).square())
+    return torch.stack(columns, 1)
 
 
 def reproduced(values: torch.Tensor, levels: torch.Tensor, block: int, columns: int) -> Quantized:
@@ -97,36 +153,8 @@ def reproduced(values: torch.Tensor, levels: torch.Tensor, block: int, columns: 
 
     Each block must hold a value at one end of the code, or only zeros; its scale is a bfloat16 number.
     """
-    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns of optional kernels that we do not use
-    from bitsandbytes.functional import quantize_blockwise
-
-    indices, state = quantize_blockwise(values.contiguous(), code=padded_code(levels), blocksize=block)
+    indices, state = _quantizer()(values.contiguous(), code=padded_code(levels), blocksize=block)
     return Quantized(indices.clamp_(max=levels.numel() - 1), state.absmax.view(len(values), -1), None, levels, columns)
-
-
-def _piece(
-    blocks: torch.Tensor, format: Format, levels: torch.Tensor, weights: torch.Tensor | None
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Indices [n, block], scales and offsets [n, 1] with the least weighted squared error of those tried.
-
-    ``weights`` [blocks of a row, block] repeats for every row.
-    """
-    best: tuple[torch.Tensor, ...] | None = None
-    for scale, offset in candidates(blocks, format, dim=1):
-        indices = nearest((blocks - offset) / scale.clamp_min(SMALLEST), levels, uniform=format.affine)
-        error = (levels[indices.int()] * scale).add_(offset).sub_(blocks).square_()
-        if weights is not None:
-            error = (error.view(-1, *weights.shape) * weights).view_as(blocks)
-        total = error.sum(1, keepdim=True)
-        found = (total, indices, scale, offset)
-        best = (
-            found
-            if best is None
-            else tuple(torch.where(total < best[0], new, old) for new, old in zip(found, best, strict=True))
-        )
-    assert best is not None
-    _, indices, scale, offset = best
-    return indices.to(torch.uint8), scale, offset
 
 
 def candidates(blocks: torch.Tensor, format: Format, dim: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
@@ -138,8 +166,14 @@ def candidates(blocks: torch.Tensor, format: Format, dim: int) -> list[tuple[tor
         none = torch.zeros_like(largest)
         return [(round_down_to_bfloat16(largest * shrink), none) for shrink in SHRINKS]
     middle, half = (low + high) / 2, (high - low) / 2
-    ranges = [(middle - half * down, middle + half * up) for down, up in ENDS]
-    return [(_bfloat16((end - begin) / 2), _bfloat16((end + begin) / 2)) for begin, end in ranges]
+    return [_range(middle, half, down, up) for down, up in ENDS]
+
+
+def _range(
+    middle: torch.Tensor, half: torch.Tensor, down: torch.Tensor | float, up: torch.Tensor | float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Scale and offset of an affine code from ``down`` halves below the middle to ``up`` above it."""
+    return _bfloat16(half * (up + down) / 2), _bfloat16(middle + half * (up - down) / 2)
 
 
 def nearest(values: torch.Tensor, levels: torch.Tensor, *, uniform: bool) -> torch.Tensor:

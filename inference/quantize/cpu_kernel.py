@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch.nn import functional
 
-from inference.quantize.pack import unpack_indices
+from inference.quantize.pack import looked_up
 
 if TYPE_CHECKING:
     from inference.quantize.pack import Packed
@@ -32,7 +32,7 @@ RESIDENT_BITS = 4 + 2 * 16 / BLOCK
 @cache
 def available() -> bool:
     """Whether this build of PyTorch has the operators and they give the right product."""
-    indices = (torch.arange(ROWS * BLOCK) % 8).view(ROWS, BLOCK)
+    indices = (torch.arange(ROWS * BLOCK) % 8).view(ROWS, BLOCK).int()
     scales = torch.stack([torch.full((1, ROWS), 2 / 7), torch.full((1, ROWS), 9 / 7)], -1).bfloat16().float()
     try:
         product = multiply(torch.eye(BLOCK), _convert(indices), scales, ROWS)
@@ -48,7 +48,7 @@ def takes(matrix: Packed) -> bool:
 
 
 def _convert(indices: torch.Tensor) -> torch.Tensor:
-    packed: torch.Tensor = torch.ops.aten._convert_weight_to_int4pack_for_cpu(indices.int(), 2)  # noqa: SLF001
+    packed: torch.Tensor = torch.ops.aten._convert_weight_to_int4pack_for_cpu(indices, 2)  # noqa: SLF001
     return packed
 
 
@@ -60,9 +60,7 @@ def pack(matrix: Packed, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor
     """
     missing = -matrix.rows % ROWS
     shift = ZERO - 2 ** (matrix.bits - 1)
-    indices = unpack_indices(matrix.words, matrix.bits)
-    if shift:
-        indices = indices + shift
+    indices = looked_up(matrix.words, matrix.bits, range(shift, shift + 2**matrix.bits))
     levels, scales = matrix.levels, matrix.scales.float()
     zeros = scales * levels[ZERO - shift]
     if matrix.offsets is not None:

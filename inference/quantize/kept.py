@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import torch
 
+from inference import weights
 from inference.messages import Problem
+from inference.models import headers
 from inference.models.folders import data_folder, require_space, writable
 from inference.quantize.pack import Packed
 
@@ -157,32 +159,38 @@ def remove(places: Iterable[Path]) -> int:
 
 
 def _record(place: Path) -> Record | None:
-    from safetensors import SafetensorError, safe_open
-
+    metadata = _metadata(place)
     try:
-        with safe_open(place, "pt") as stream:
-            metadata = stream.metadata() or {}
         if metadata["format"] != str(FORMAT):
             return None
         return Record(**json.loads(metadata["record"]))
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         return None
+
+
+def _metadata(place: Path) -> dict[str, Any]:
+    """What the file says of itself; empty when it is none of ours."""
+    try:
+        with place.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            found = json.loads(stream.read(length))["__metadata__"] if length <= headers.LARGEST else {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _read(place: Path) -> tuple[dict[str, Packed], Record] | None:
-    from safetensors import SafetensorError, safe_open
-
-    record = _record(place)
-    if record is None:
+    record, held = _record(place), headers.read(place)
+    if record is None or held is None:
         return None
     try:
-        with safe_open(place, "pt") as stream:
-            shapes = json.loads(stream.metadata()["matrices"])
-            tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118 - no mapping
+        shapes = json.loads(_metadata(place)["matrices"])
+        # Not mapped: a file that shrinks meanwhile would kill the process.
+        tensors = {name: weights.read(place, tensor) for name, tensor in held.items()}
         if _hash(tensors, shapes) != record.sha256:
             return None
         return {path: _matrix(tensors, path, *shape) for path, shape in shapes.items()}, record
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError):
+    except (OSError, KeyError, TypeError, ValueError):
         return None
 
 

@@ -59,7 +59,9 @@ class LowBitLinear(nn.Module):
                 self._int4.append((*cpu_kernel.pack(matrix, dtype), matrix.rows))
             self.resident_bits = cpu_kernel.RESIDENT_BITS
         else:
-            weight = torch.cat([part.dequantize().to(dtype) for part in parts]).to(device)
+            weight = torch.empty(self.out_features, self.in_features, dtype=dtype, device=device)
+            for part, rows in zip(parts, torch.split(weight, [part.rows for part in parts]), strict=True):
+                part.to(device).spread(rows)
             self._dense = (DenseLinear(weight, bias),)
             self.resident_bits = 8.0 * dtype.itemsize
 

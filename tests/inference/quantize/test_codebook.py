@@ -124,3 +124,21 @@ def test_nearest_agrees_with_a_search() -> None:
         levels = format.levels()
         best = (values[:, None] - levels).abs().argmin(1)
         assert torch.equal(levels[nearest(values, levels, uniform=format.affine)], levels[best])
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=str)
+def test_the_tabled_search_finds_what_a_full_one_finds(format: Format) -> None:
+    torch.manual_seed(2)
+    weight = torch.randn(40, 4 * format.block) * torch.rand(40, 1)
+    importance = torch.rand(4 * format.block) + 0.1
+    weights = importance.view(1, -1, format.block)
+    blocks = weight.view(40, -1, format.block)
+    least = None
+    levels = format.levels()
+    for scale, offset in codebook.candidates(blocks, format, dim=2):
+        values = levels[nearest((blocks - offset) / scale, levels, uniform=format.affine)] * scale + offset
+        error = ((values - blocks).square() * weights).sum(-1)
+        least = error if least is None else torch.minimum(least, error)
+    assert least is not None
+    found = (quantize(weight, format, importance).dequantize().view_as(blocks) - blocks).square() * weights
+    assert found.sum() < 1.01 * least.sum()

@@ -7,6 +7,7 @@ import torch
 
 from inference.quantize.pack import (
     Packed,
+    looked_up,
     pack,
     pack_indices,
     packed_beside,
@@ -128,3 +129,27 @@ def test_what_is_not_finite_stays_so() -> None:
 def test_other_sizes_are_refused(levels: int, blocks: int) -> None:
     with pytest.raises(ValueError, match=r"levels|groups"):
         pack(torch.zeros(2, 64, dtype=torch.uint8), torch.ones(2, blocks), torch.linspace(-1, 1, levels))
+
+
+@pytest.mark.parametrize("offsets", [False, True], ids=["", "offsets"])
+@pytest.mark.parametrize("bits", [2, 3, 4])
+def test_spread_weights_are_the_dequantized_ones(bits: int, offsets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inference.quantize.pack.SPREAD", 500)  # several pieces, the last one smaller
+    found = matrix(bits, 11, 192, 64, offsets=offsets)
+    found = Packed(found.words, found.scales, found.offsets, found.table, found.divisor, bits, columns=150)
+    for dtype in (torch.float32, torch.bfloat16):
+        beside = torch.full((13, 150), 7.0, dtype=dtype)
+        found.spread(beside[1:-1])
+        assert torch.equal(beside[1:-1], found.dequantize().to(dtype))
+        assert bool((beside[[0, -1]] == 7).all())
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4])
+def test_what_is_looked_up_is_what_the_indices_say(bits: int) -> None:
+    indices = torch.randint(0, 2**bits, (9, 256), generator=torch.Generator().manual_seed(1)).to(torch.uint8)
+    words = pack_indices(indices, bits)
+    shifted = looked_up(words, bits, range(3, 3 + 2**bits))
+    assert shifted.dtype == torch.int32
+    assert torch.equal(shifted, indices.int() + 3)
+    levels = NORMAL[bits].tolist()
+    assert torch.equal(looked_up(words, bits, levels), torch.tensor(levels)[indices.int()])
