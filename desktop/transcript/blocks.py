@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["paragraph", "heading", "code", "rule", "table", "formula"]
-Role = Literal["", "keyword", "name", "string", "number", "comment"]
-"""What a word of code is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +23,20 @@ class Run:
     struck: bool = False
     code: bool = False
     link: str = ""
-    role: Role = ""
     formula: str = ""
     mark: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, a heading (``level`` 1-6), one line of code, a formula of its own, a rule or a piece of a table.
+    """A paragraph, a heading (``level`` 1-6), a piece of code, a formula of its own, a rule or a piece of a table.
 
-    ``indent`` counts list and quote levels; ``marker`` is what stands before the first line of a list item. Of code,
-    ``is_first`` and ``is_last`` are the outer lines and ``start`` is where its fence stands in the source. Of a table,
-    they are the outer pieces, and ``rows`` are rows of cells, the first one of the first piece the head. ``state`` is
-    what the next piece needs to go on with this one: the lexer's states, or the columns' shares of the width. A long
-    line is cut: then the block before ``is_cut`` and the one behind ``joins`` it.
+    ``indent`` counts list and quote levels; ``marker`` is what stands before the first line of a list item. Of code
+    and of a table, ``is_first`` and ``is_last`` are the outer pieces. Code is lines with their line feeds, the one
+    before a piece that is not the first included; ``start`` is where its fence stands in the source. ``rows`` of a
+    table are rows of cells, the first one of the first piece the head, and ``state`` is what the next piece needs to go
+    on with this one: the columns' shares of the width. A long line is cut: then the block before ``is_cut`` and the one
+    behind ``joins`` it.
     """
 
     kind: Kind
@@ -52,7 +50,7 @@ class Block:
     start: int = -1
     is_first: bool = False
     is_last: bool = False
-    state: tuple[str | int, ...] = ()
+    state: tuple[int, ...] = ()
     is_cut: bool = False
     joins: bool = False
 

@@ -7,9 +7,10 @@ import re
 from desktop.transcript.blocks import Cut
 
 LONG_TEXT, LONG_LIST, LONG_CODE = 4_000, 800, 200
-"""From this length on, text is also cut between its lines, lists before an item, and code that is still open."""
-MOST_CODE = 4_000
-"""Much code that comes at once is cut at its last line, and before where it is longer than this."""
+"""From this length on, text is also cut between its lines, lists before an item, and code behind a line.
+
+Code is cut in the end of a line: the line feed belongs to what follows.
+"""
 LONG_LINE = 3_000
 """A longer line is cut, behind a space if there is one."""
 CELLS = 40
@@ -34,7 +35,7 @@ class Cutter:
         self._open = ""
         self._fence = ""
         self._is_outer = False
-        self._code_line = start
+        self._code_line = self._code_end = self._code_cut = -1
         self._after_blank = False
         self._line_before = ""
         self._head = ""
@@ -60,7 +61,9 @@ class Cutter:
                 self._rows = min(self._rows, 1)
                 cuts.append(self.cut)
             if self._open and line.strip() and not line.lstrip().startswith(self._open[0]):
-                self._code_line = self._at
+                if self._code_line != self._at:
+                    self._code_line, self._code_cut = self._at, self._code_end
+                self._code_end = self._at + len(line)
             while (end if stop < 0 else stop) - max(self._at, self.cut.at) > LONG_LINE:
                 self.cut = self._cut_in_line(text, max(self._at, self.cut.at))
                 cuts.append(self.cut)
@@ -68,8 +71,8 @@ class Cutter:
                 break
             self._at = stop + 1
             self._look_at(line)
-        if self._open and self._is_outer and self._code_line - self.cut.at > LONG_CODE:
-            self.cut = Cut(self._code_line, self._fence)
+        if self._open and self._is_outer and self._code_cut - self.cut.at > LONG_CODE:
+            self.cut = Cut(self._code_cut, self._fence)
             cuts.append(self.cut)
         return cuts
 
@@ -85,9 +88,7 @@ class Cutter:
 
     def _may_cut_before(self, line: str) -> bool:
         length = self._at - self.cut.at
-        if self._open:
-            return self._is_outer and length > MOST_CODE and not line.lstrip().startswith(self._open[0])
-        if not line or line[0].isspace() or length <= 0:
+        if self._open or not line or line[0].isspace() or length <= 0:
             return False
         if self._head:
             return self._rows > self._most_rows
@@ -107,6 +108,7 @@ class Cutter:
                 return
         elif fence:
             self._open, self._fence = fence[1], line + "\n"
+            self._code_line = self._code_end = self._code_cut = -1
             self._is_outer = not line[0].isspace()
             self._head = ""
         elif not line.strip() or line[0] in "#>":

@@ -109,7 +109,7 @@ class Formats:
 
     def run(self, run: Run, block: Block) -> QTextCharFormat:
         """The style of one run of markdown."""
-        key = (run.code, run.role, run.bold, run.italic, run.struck, block.kind, block.level)
+        key = (run.code, run.bold, run.italic, run.struck, block.kind, block.level)
         look = self._known.get(key)
         if look is None:
             look = self._known[key] = self._style(run, block)
@@ -130,8 +130,6 @@ class Formats:
             look.setProperty(QTextFormat.Property.FontPixelSize, round(13.5 * self._scale))
             if block.kind != "code":
                 look.setBackground(QColor(self.palette.user))
-        if run.role:
-            look.setForeground(QColor(self.palette.muted if run.role == "comment" else getattr(self.palette, run.role)))
         if block.kind == "heading":
             size = {1: 21, 2: 19, 3: 17}.get(block.level, 15)
             look.setProperty(QTextFormat.Property.FontPixelSize, round(size * self._scale))
@@ -139,6 +137,13 @@ class Formats:
             look.setFontWeight(QFont.Weight.DemiBold)
         look.setFontItalic(run.italic)
         look.setFontStrikeOut(run.struck)
+        return look
+
+    def word(self, role: str) -> QTextCharFormat:
+        """The colour of a word of code in its role; of one without, that of the text."""
+        colour = {"": self._text_colour, "comment": self.palette.muted}.get(role) or str(getattr(self.palette, role))
+        look = QTextCharFormat()
+        look.setForeground(QColor(colour))
         return look
 
     def paragraph(self, top: float = 0, bottom: float = 0) -> QTextBlockFormat:

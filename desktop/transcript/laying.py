@@ -6,12 +6,13 @@ Knows the document through a cursor only, and no reply's figures or actions.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QTextCursor
 
 from desktop.transcript.markdown import parse
-from desktop.transcript.writing import write_blocks
+from desktop.transcript.writing import write_blocks, write_more_code
 
 if TYPE_CHECKING:
     from desktop.transcript.blocks import Block
@@ -55,7 +56,14 @@ def lay_out(
     kept = _kept(stretch.open_blocks, blocks)
     placed = stretch.open_blocks[:kept]
     if kept < len(stretch.open_blocks):
-        _remove(cursor, stretch, stretch.open_blocks[kept][1])
+        old, position = stretch.open_blocks[kept]
+        added = _added(old, blocks[kept]) if kept + 1 == len(stretch.open_blocks) and kept < len(blocks) else None
+        if added is None:
+            _remove(cursor, stretch, position)
+        else:
+            write_more_code(cursor, old, added, formats, stretch)
+            placed.append((blocks[kept], position))
+            kept += 1
     placed += write_blocks(cursor, blocks[kept:], formats, stretch, number)
     stretch.open_blocks = placed[first_open:]
     stretch.settled, stretch.state = settled, state
@@ -68,9 +76,9 @@ def as_far_as_decided(text: str, start: int, end: int, *, is_code: bool) -> tupl
 
     So that a star or a dash that has just come does not show before it is known what it means.
     """
-    if is_code:
-        return end, ""
     piece = text[start:end]
+    if is_code:
+        return start + len(_without_fence(piece.rstrip())), ""
     last = piece.rpartition("\n\n")[2]
     head = _HEAD.fullmatch(last) or _HEAD.fullmatch("\n" + last)
     if head and last.count("\n") < 2 and last.lstrip().startswith("|"):
@@ -82,6 +90,13 @@ def as_far_as_decided(text: str, start: int, end: int, *, is_code: bool) -> tupl
     if len(_TICK.findall(line)) % 2:
         return far, "`"
     return far, _open_stars(line)
+
+
+def _without_fence(code: str) -> str:
+    """Code without a last line that may become the one that ends it."""
+    before, _, line = code.rpartition("\n")
+    mark = line.lstrip(" \t>")
+    return before.rstrip() if before and mark and not (mark.strip("`") and mark.strip("~")) else code
 
 
 def _open_stars(line: str) -> str:
@@ -104,6 +119,25 @@ def _kept(old: list[tuple[Block, int]], new: list[Block]) -> int:
             break
         kept += 1
     return kept
+
+
+def _added(old: Block, new: Block) -> Block | None:
+    """The code to be put behind ``old`` to make ``new`` of it; None where it must be written anew."""
+    count = len(old.runs)
+    if old.kind != "code" or not count or len(new.runs) < count or old.is_cut:
+        return None
+    if (
+        replace(old, runs=new.runs, is_last=new.is_last, is_cut=new.is_cut) != new
+        or old.runs[:-1] != new.runs[: count - 1]
+    ):
+        return None
+    before, after = old.runs[-1], new.runs[count - 1]
+    if replace(before, text=after.text) != after or not after.text.startswith(before.text):
+        return None
+    more = after.text[len(before.text) :]
+    source = after.source + len(before.text) if after.source >= 0 else -1
+    runs = (replace(after, text=more, source=source), *new.runs[count:]) if more else new.runs[count:]
+    return replace(new, runs=runs)
 
 
 def _remove(cursor: QTextCursor, stretch: Stretch, position: int) -> None:

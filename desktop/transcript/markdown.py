@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 
 from desktop.transcript.blocks import Block, Run
-from desktop.transcript.code import HIDDEN, coloured
+from desktop.transcript.code import HIDDEN
 from desktop.transcript.cutter import FENCE
 from desktop.transcript.formula_marks import add_formulas
 
@@ -37,14 +37,14 @@ _TOO_DEEP = re.compile(r"^(?:[ \t]*>){12}|^[ \t]{40}[-*+\d>]", re.MULTILINE)
 """The parser drops what is nested deeper than it counts."""
 _ANY_MARK = re.compile(r"[*_`\[\]<>|\\$&~#]|https?://|^[ \t]|[ \t]$|^[-+=]|^\d{1,9}[.)]", re.MULTILINE)
 """Text without any of these is plain paragraphs."""
+_NOT_CODE_ALONE = re.compile(r"^\s*(?:`{3,}|~{3,})|[\r\0]", re.MULTILINE)
+"""What the rest of code may hold that is not code, or not shown as it is."""
 _SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _BARE_LINK = re.compile(r"https?://[^\s<>\"'`\[\]{}|\\^]*[^\s<>\"'`\[\]{}|\\^.,;:!?)*_]")
 _TASK = re.compile(r"\[([ xX])\]\s+")
 
 
-def parse(
-    text: str, before: Cut, end: int, state: tuple[str | int, ...] = (), *, behind: Cut | None = None
-) -> list[Block]:
+def parse(text: str, before: Cut, end: int, state: tuple[int, ...] = (), *, behind: Cut | None = None) -> list[Block]:
     """The blocks of ``text`` from the cut ``before`` to ``end``; offsets in them count from the start of ``text``.
 
     ``state`` is that of the block before the piece; ``behind`` is the cut that ends it, if one does.
@@ -57,7 +57,9 @@ def parse(
     return blocks
 
 
-def _blocks(source: str, before: Cut, state: tuple[str | int, ...], behind: Cut | None) -> list[Block]:
+def _blocks(source: str, before: Cut, state: tuple[int, ...], behind: Cut | None) -> list[Block]:
+    if before.lead and FENCE.match(before.lead) and not _NOT_CODE_ALONE.search(source):
+        return _rest_of_code(source, before, goes_on=behind is not None)
     if not before.lead and not _ANY_MARK.search(source.rstrip()):
         return list(_paragraphs(source, before.at, keep_end=behind is not None and behind.in_line))
     is_code = FENCE.match(before.lead or source) is not None
@@ -65,6 +67,13 @@ def _blocks(source: str, before: Cut, state: tuple[str | int, ...], behind: Cut 
         return _as_it_is(source, before.at)
     blocks = list(_Reader(before.lead, source, before.at, state, goes_on=bool(behind and behind.lead)).blocks())
     return blocks if blocks or before.lead or not source.strip() else _as_it_is(source, before.at)
+
+
+def _rest_of_code(source: str, before: Cut, *, goes_on: bool) -> list[Block]:
+    """Code that stands in the source as it is shown."""
+    runs = tuple(_runs_of_code(source if goes_on else source.removesuffix("\n"), before.at))
+    language = _language(before.lead.lstrip("`~"))
+    return [Block("code", runs, language=language, is_last=not goes_on)] if runs else []
 
 
 def _paragraphs(source: str, offset: int, *, keep_end: bool) -> Iterator[Block]:
@@ -93,7 +102,7 @@ def _parser() -> MarkdownIt:
 class _Reader:
     """Walks the parser's tokens and finds each run again in the source."""
 
-    def __init__(self, lead: str, source: str, offset: int, state: tuple[str | int, ...], *, goes_on: bool) -> None:
+    def __init__(self, lead: str, source: str, offset: int, state: tuple[int, ...], *, goes_on: bool) -> None:
         self._lead = lead
         self._source = lead + source
         self._offset = offset - len(lead)
@@ -120,7 +129,7 @@ class _Reader:
                 level = int(tokens[at - 1].tag[1]) if heading else 0
                 yield from self._paragraph("heading" if heading else "paragraph", token, level)
             elif token.type in ("fence", "code_block"):
-                yield from self._code(token, is_last=at == len(tokens) - 1)
+                yield self._code(token, is_last=at == len(tokens) - 1)
             elif token.type == "formula_block":
                 place = self._place_of(token.markup)
                 run = Run(token.markup, place, code=not token.content, formula=token.content)
@@ -174,37 +183,33 @@ class _Reader:
         if runs or self._marker:
             yield self._block(kind, tuple(runs), level)
 
-    def _code(self, token: Token, *, is_last: bool) -> Iterator[Block]:
-        lines = token.content.removesuffix("\n").split("\n")
+    def _code(self, token: Token, *, is_last: bool) -> Block:
         first_line = token.map[0] if token.map else 0
-        goes_on = self._goes_on and is_last
         is_rest = bool(self._lead) and first_line == 0
-        if is_rest and not token.content:
-            lines = []
-        language = token.info.strip().split()[0].strip("{}.").lower() if token.info.strip() else ""
-        words, state = coloured(lines or [""], language, self._state if is_rest else ())
+        content = token.content.removesuffix("\n")
+        if token.type == "fence" and not is_rest:
+            self._found = max(self._found, self._start_of_line(first_line + 1) - self._offset)
+        place = self._place_of(content)
+        runs: list[Run] = []
+        if place >= 0 or not content:
+            runs += _runs_of_code(content, place)
+        else:  # each line stands apart in the source, behind spaces or quotation marks
+            for index, line in enumerate(content.split("\n")):
+                if index:
+                    runs.append(Run("\n", code=True))
+                runs += _runs_of_code(line, self._place_of(line))
         marker, self._marker = self._marker, ""
-        indent, quoted = min(self._indent, DEEPEST_INDENT), self._quotes > 0
-        for index, line in enumerate(lines):
-            place = self._place_of(line)
-            runs = []
-            for text, role in words[index]:
-                for part in _split_hidden(text):
-                    runs.append(Run(part, place, code=True, role=role, mark=HIDDEN.match(part) is not None))
-                    place += len(part) if place >= 0 else 0
-            is_first, is_end = index == 0 and not is_rest, index == len(lines) - 1
-            yield Block(
-                "code",
-                tuple(runs) or (Run("", code=True),),
-                indent=indent,
-                marker=marker,
-                quoted=quoted,
-                language=language,
-                start=self._start_of_line(first_line) if is_first else -1,
-                is_first=is_first,
-                is_last=is_end and not goes_on,
-                state=state if is_end and goes_on else (),
-            )
+        return Block(
+            "code",
+            tuple(runs),
+            indent=min(self._indent, DEEPEST_INDENT),
+            marker=marker,
+            quoted=self._quotes > 0,
+            language=_language(token.info),
+            start=-1 if is_rest else self._start_of_line(first_line),
+            is_first=not is_rest,
+            is_last=not (self._goes_on and is_last),
+        )
 
     def _table(self, tokens: list[Token], *, is_last: bool) -> Iterator[Block]:
         is_rest = bool(self._lead) and (tokens[0].map or [0])[0] == 0
@@ -300,8 +305,17 @@ def _split(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
         yield text[at:], False
 
 
-def _split_hidden(text: str) -> Sequence[str]:
-    return [part for part, _ in _split(text, HIDDEN)] if HIDDEN.search(text) else (text,)
+def _runs_of_code(text: str, place: int) -> Iterator[Run]:
+    """Code as it stands at ``place`` of the source; marks that would not be seen are runs of their own."""
+    for part, is_hidden in _split(text, HIDDEN):
+        yield Run(part, place, code=True, mark=is_hidden)
+        place += len(part) if place >= 0 else 0
+
+
+def _language(info: str) -> str:
+    """The language that a fence names."""
+    words = info.split()
+    return words[0].strip("{}.").lower() if words else ""
 
 
 def _shares(rows: Sequence[Sequence[Sequence[Run]]]) -> tuple[int, ...]:

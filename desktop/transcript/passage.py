@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from desktop.transcript.blocks import Cut
 from desktop.transcript.cutter import Cutter
+from desktop.transcript.uncoloured import Uncoloured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from desktop.conversation import Turn
     from desktop.reply import Reply, Span
     from desktop.transcript.blocks import Block
+    from desktop.transcript.formats import Formats
 
 
 @dataclass(slots=True)
@@ -34,17 +36,19 @@ class Stretch:
     """A part of a reply, its thinking or its answer, in the document between ``start`` and ``end``.
 
     It is laid out for good up to ``settled``; what lies behind, up to ``shown``, are the ``open_blocks``, each with its
-    position from ``start`` on. ``state`` goes with the last cut.
+    position from ``start`` on. ``state`` goes with the last cut. ``codes`` wait for their colours.
     """
 
     def __init__(self, start: int, source: int) -> None:
         self.start = self.end = start
         self.cutter = Cutter(source)
         self.settled = Cut(source)
-        self.state: tuple[str | int, ...] = ()
+        self.state: tuple[int, ...] = ()
         self.shown = source
         self.open_blocks: list[tuple[Block, int]] = []
+        self.codes: list[Uncoloured] = []
         self._segments: list[Segment] = []
+        self._is_coloured = False
 
     def shift(self, by: int) -> None:
         """The document grew before this stretch."""
@@ -63,8 +67,28 @@ class Stretch:
         elif length:
             self._segments.append(Segment(source, place, length, length if width is None else width))
 
+    def begin_code(self, position: int, language: str, formats: Formats) -> None:
+        """Code will be written from a position on; the codes before are complete."""
+        self.codes = [code for code in self.codes if not code.is_done]
+        if language:
+            self.codes.append(Uncoloured(position - self.start, language, formats))
+        self._is_coloured = bool(language)
+
+    def add_code(self, position: int, text: str) -> None:
+        """Note code that was written behind the last one."""
+        if self.codes and self._is_coloured:
+            self.codes[-1].add(position - self.start, text)
+
+    def drop_code(self, code: Uncoloured) -> None:
+        """It will have no colours."""
+        self._is_coloured &= code is not self.codes[-1]
+        self.codes.remove(code)
+
     def forget(self, position: int) -> None:
         """Forget what stands at or behind a position counted from the start; segments begin where blocks do."""
+        for code in self.codes:
+            code.forget(position)
+        self.codes = [code for code in self.codes if not code.is_gone]
         while self._segments and self._segments[-1].position >= position:
             self._segments.pop()
         if self._segments:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from desktop.conversation import Turn
     from desktop.reply import Reply
+    from desktop.transcript.colouring import Colouring
     from desktop.transcript.formats import Formats
 
 LONGEST_QUESTION = 20_000
@@ -44,8 +45,9 @@ translate = QCoreApplication.translate
 class Sheet:
     """``passages`` are the replies in the document, oldest first; ``earlier`` counts the turns before them."""
 
-    def __init__(self, document: QTextDocument, formats: Formats) -> None:
+    def __init__(self, document: QTextDocument, formats: Formats, colouring: Colouring) -> None:
         self.document = document
+        self._colouring = colouring
         self.formats = formats
         self.passages: list[Passage] = []
         self.earlier = 0
@@ -56,6 +58,7 @@ class Sheet:
 
     def clear(self) -> None:
         """The document is empty."""
+        self._colouring.forget()
         self.passages = []
         self.earlier = 0
         self._top = self._going_on = None
@@ -107,6 +110,7 @@ class Sheet:
             end -= "\udc00" <= text[end] <= "\udfff"
         number = passage.reply.turn
         lay_out(cursor, passage.answer, text, end, self.formats, number, is_over=is_over and end == len(text))
+        self._colouring.colour(passage.answer)
         return end
 
     def end_reply(self, cursor: QTextCursor, passage: Passage, shown: int, *, is_last: bool) -> None:
@@ -141,6 +145,8 @@ class Sheet:
     def drop_reply(self, cursor: QTextCursor) -> None:
         """Take the last reply away with everything under it."""
         passage = self.passages.pop()
+        for stretch in passage.stretches:
+            stretch.forget(0)
         self._going_on = None
         self._rests.pop(passage.reply.turn, None)
         cursor.setPosition(passage.start)
@@ -227,6 +233,7 @@ class Sheet:
             cursor.setPosition(passage.thinking.start - 1)
             cursor.setPosition(passage.thinking.end, QTextCursor.MoveMode.KeepAnchor)
             cursor.removeSelectedText()
+            passage.thinking.forget(0)
             passage.thinking = None
         cursor.setPosition(passage.start + len(passage.title))
         answer, passage.answer = passage.answer, None
@@ -258,6 +265,7 @@ class Sheet:
             is_over = thought.answer >= 0 or reply.is_over
             quiet = self.formats.of_thinking()
             lay_out(cursor, passage.thinking, text, thought.end, quiet, number, is_over=is_over)
+            self._colouring.colour(passage.thinking)
 
     def _say_thinking(self, passage: Passage) -> None:
         """Bring the title up to date."""

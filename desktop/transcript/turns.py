@@ -48,6 +48,8 @@ class Turns:
         self._next = 0
         """The place of the first turn behind those that are laid out."""
         self._shown = 0
+        self._is_ending = False
+        """Whether the last reply is over but not laid out to its end."""
         self.is_filling = False
         self.filling = Filling(self._fill, self._may_fill, view)
         self._growth = QTimer(view)
@@ -59,6 +61,7 @@ class Turns:
         """These turns will be shown; the place of the first to be laid out, so that ``first`` can be seen."""
         self._turns = list(turns)
         self._growing = []
+        self._is_ending = False
         newest = self._first_of(SHOWN_CHARACTERS)
         at = next((place for place, turn in enumerate(self._turns) if turn is first), newest)
         return min(at, newest)
@@ -71,6 +74,8 @@ class Turns:
 
     def append_all(self) -> None:
         """Lay out every turn that belongs at the end."""
+        if self._is_ending:
+            self.end()
         if self._next < len(self._turns):
             self._append(sum(map(_length, self._turns[self._next :])))
 
@@ -88,6 +93,7 @@ class Turns:
     def drop_reply(self) -> None:
         """Take the last reply away with everything under it."""
         self._growing = []
+        self._is_ending = False
         with Edit(self._view) as cursor:
             self._sheet.drop_reply(cursor)
 
@@ -101,8 +107,20 @@ class Turns:
         if end < len(passage.reply.wide):
             self._growth.start()
 
+    def finish(self) -> None:
+        """The last reply to its end, and what stands under it; of much text some now and the rest in further steps."""
+        reply = self._sheet.passages[-1].reply
+        answer = self._sheet.passages[-1].answer
+        shown = answer.shown if answer is not None else max(0, reply.thought.answer)
+        self._is_ending = reply.thought.answer >= 0 and len(reply.wide) - shown > MOST_GROWTH
+        if self._is_ending:
+            self.grow()
+        else:
+            self.end()
+
     def end(self, most: int | None = None) -> None:
-        """The last reply to its end, or ``most`` characters of it, and what stands under it."""
+        """The last reply to its end at once, or ``most`` characters of it, and what stands under it."""
+        self._is_ending = False
         passage = self._sheet.passages[-1]
         stretches = passage.stretches
         with Edit(self._view, stretches[-1] if stretches else None) as cursor:
@@ -146,7 +164,9 @@ class Turns:
                 self.grow()
 
     def _on_growth(self) -> None:
-        if self._sheet.passages and not self._sheet.passages[-1].reply.is_over:
+        if self._is_ending:
+            self.finish()
+        elif self._sheet.passages and not self._sheet.passages[-1].reply.is_over:
             self._view.extend()
 
     def _first_of(self, room: int) -> int:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QTextBrowser, QToolButton, QWidget
 
 from desktop.icons import icon
 from desktop.plain_text import storable
+from desktop.transcript.colouring import Colouring
 from desktop.transcript.column import MARGIN, Column
 from desktop.transcript.editing import Edit
 from desktop.transcript.find import FindBar
@@ -79,7 +80,8 @@ class Transcript(QTextBrowser):
         self._latest.setToolTip(self.tr("Go to the latest text"))
         self._latest.clicked.connect(self.follow)
         self._latest.hide()
-        self._sheet = Sheet(self.document(), self._formats)
+        self._colouring = Colouring(self.document(), self)
+        self._sheet = Sheet(self.document(), self._formats, self._colouring)
         self.find_bar = FindBar(palette, self)
         self._marks = Marks(self, self._sheet, self.find_bar, self._formats)
         self._turns = Turns(self, self._sheet, self._marks)
@@ -136,7 +138,7 @@ class Transcript(QTextBrowser):
     def finish(self) -> None:
         """Lay out the last reply to its end, and put its figures, or what went wrong, under it."""
         self._turns.append_all()
-        self._turns.end()
+        self._turns.finish()
 
     def show_earlier(self) -> None:
         """Lay out more of a long chat; what is read stays where it is."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QTextCursor
 
-from desktop.transcript.formats import CONTINUES, GROUND_GROUP, SILENT, Ground
+from desktop.transcript.blocks import Run
+from desktop.transcript.formats import CONTINUES, SILENT, Ground
 from desktop.transcript.objects import OBJECT
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QTextBlockFormat, QTextCharFormat
 
-    from desktop.transcript.blocks import Block, Run
+    from desktop.transcript.blocks import Block
     from desktop.transcript.formats import Formats
     from desktop.transcript.passage import Stretch
 
@@ -55,7 +56,7 @@ def write_blocks(
     """
     placed = []
     for block in blocks:
-        placed.append((block, next_start(cursor) - stretch.start))
+        placed.append((block, _start_of(block, cursor) - stretch.start))
         if block.kind == "table":
             _write_table(cursor, block, formats, stretch)
         elif block.kind == "code":
@@ -68,6 +69,13 @@ def write_blocks(
             if cursor.block().length() == 1:
                 cursor.insertText(NOTHING)
     return placed
+
+
+def _start_of(block: Block, cursor: QTextCursor) -> int:
+    """Where a block will begin; code that goes on does so in the line it goes on with."""
+    if block.kind == "code" and not block.is_first:
+        return cursor.block().position() + cursor.block().length() - 1
+    return next_start(cursor)
 
 
 def write_question(cursor: QTextCursor, question: str, formats: Formats) -> None:
@@ -97,7 +105,17 @@ def write_lines(
         cursor.insertText(line or NOTHING, text)
 
 
+def write_more_code(cursor: QTextCursor, old: Block, added: Block, formats: Formats, stretch: Stretch) -> None:
+    """Put lines behind those of ``old``, in the end of which the cursor must be."""
+    if old.is_last:
+        look = cursor.blockFormat()
+        look.setBottomMargin(0)
+        cursor.setBlockFormat(look)
+    _write_lines_of_code(cursor, added, formats, stretch)
+
+
 def _write_code(cursor: QTextCursor, block: Block, formats: Formats, stretch: Stretch, number: int) -> None:
+    text = formats.run(Run("", code=True), block)
     if block.is_first:
         group = formats.new_group()
         look = formats.grounded(Ground.CODE, group, block.indent)
@@ -109,26 +127,42 @@ def _write_code(cursor: QTextCursor, block: Block, formats: Formats, stretch: St
         copy = formats.action(f"borrador:code/{number}/{block.start}")
         copy.setToolTip(translate("actions", "Copy this code"))
         cursor.insertText(translate("actions", "Copy"), copy)
-    else:
-        group = _group_before(cursor, formats)
-    look = formats.grounded(Ground.CODE, group, block.indent)
-    if block.is_last:
-        look.setBottomMargin(16)
-    if block.joins:
+        begin_block(cursor, formats.grounded(Ground.CODE, group, block.indent), text)
+        stretch.begin_code(cursor.position(), block.language, formats)
+    elif block.joins:
+        look = cursor.blockFormat()
         look.setProperty(CONTINUES, True)
-    if not block.runs[0].text:
-        look = formats.empty_line(look)
-    first = block.runs[0]
-    begin_block(cursor, look, formats.run(replace(first, mark=False) if first.mark else first, block))
-    _write_runs(cursor, block.runs, block, formats, stretch)
-    if cursor.block().length() == 1:
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+        cursor.insertBlock(look, text)
+    _write_lines_of_code(cursor, block, formats, stretch)
+
+
+def _write_lines_of_code(cursor: QTextCursor, block: Block, formats: Formats, stretch: Stretch) -> None:
+    """Code behind the cursor's block: a line feed in it begins the next one. The cutter lets no line be too long."""
+    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+    for run in block.runs:
+        position = cursor.position()
+        _insert_code(cursor, OBJECT if run.mark else run.text, formats.run(run, block))
+        stretch.add_code(position, run.text)
+        if run.source >= 0:
+            stretch.add(run.source, position, len(run.text), 1 if run.mark else None)
+    is_empty = cursor.block().length() == 1
+    if block.is_last or is_empty:
+        look = cursor.blockFormat()
+        look.setBottomMargin(16 if block.is_last else 0)
+        cursor.setBlockFormat(formats.empty_line(look) if is_empty else look)
+    if is_empty:
         cursor.insertText(NOTHING)
 
 
-def _group_before(cursor: QTextCursor, formats: Formats) -> int:
-    """The group of the code line that the next one follows."""
-    block = cursor.block() if cursor.block().length() > 1 else cursor.block().previous()
-    return block.blockFormat().intProperty(GROUND_GROUP) or formats.new_group()
+def _insert_code(cursor: QTextCursor, text: str, look: QTextCharFormat) -> None:
+    if "\n" in text and cursor.blockFormat().boolProperty(CONTINUES):
+        first, _, text = text.partition("\n")
+        cursor.insertText(first, look)
+        own = cursor.blockFormat()
+        own.clearProperty(CONTINUES)
+        cursor.insertBlock(own, look)
+    cursor.insertText(text, look)
 
 
 def _write_runs(cursor: QTextCursor, runs: Iterable[Run], block: Block, formats: Formats, stretch: Stretch) -> None:
