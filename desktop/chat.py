@@ -14,6 +14,7 @@ from inference.events import (
     DraftersChanged,
     Failed,
     Finished,
+    GivenUp,
     Loaded,
     LoadFailed,
     LoadProgress,
@@ -37,7 +38,8 @@ class Chat(QObject):
 
     ``state_changed`` comes whenever one of the ``is_...`` answers may be another. ``progressed``, ``load_failed`` and
     ``loaded`` carry the event of that name; ``twin_progressed`` carries how far
-    the making of the twin is; ``drafters_changed`` comes when a drafter did or went; ``grown`` comes with
+    the making of the twin is; ``drafters_changed`` comes when a drafter did or went; ``lacked`` carries what had to be
+    given up for want of memory; ``grown`` comes with
     new rounds of the last reply, ``over`` at its end; ``let_go`` comes when no model is loaded any more, ``unloaded``
     when its memory is free, too.
     """
@@ -48,6 +50,7 @@ class Chat(QObject):
     loaded = Signal(object)
     drafters_changed = Signal()
     twin_progressed = Signal(object)
+    lacked = Signal(object)
     grown = Signal()
     over = Signal()
     let_go = Signal()
@@ -200,10 +203,19 @@ class Chat(QObject):
             self.model = event
             self.loaded.emit(event)
             self.state_changed.emit()
+            if event.given_up:
+                self.lacked.emit(event.given_up)
+        elif isinstance(event, GivenUp):
+            if self.model is not None:
+                self.model = event.loaded
+                self.drafters_changed.emit()
+                self.lacked.emit((event.notice,))
         elif isinstance(event, DraftersChanged):
             if self.model is not None:
                 reason = event.refused.get(self.model.drafter)
-                self.model = replace(self.model, drafters=event.drafters, refused=event.refused, no_drafter=reason)
+                self.model = replace(
+                    self.model, drafters=event.drafters, refused=event.refused, no_drafter=reason, taken=event.taken
+                )
                 self.drafters_changed.emit()
         elif isinstance(event, TwinProgress):
             self.twin_progressed.emit(event)

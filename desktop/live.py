@@ -112,6 +112,7 @@ class Live(QObject):
             self._status_bar.show_twin(None)
         if self._chat.model is not None:
             self._show_drafters(self._chat.model)
+            self._status_bar.show_parts(self._chat.model.taken)
 
     def _on_twin_progressed(self, event: TwinProgress) -> None:
         # What went wrong stays on screen; progress goes with the end.

@@ -23,6 +23,7 @@ from desktop.page import Page, stacked
 from desktop.pages import Pages
 from desktop.palette import style_sheet
 from desktop.preferring import Preferring
+from desktop.sentences import sentence
 from desktop.sheets import Sheets
 from desktop.sidebar.commands import Commands
 from desktop.sidebar.sidebar import Sidebar
@@ -343,6 +344,7 @@ class MainWindow(QMainWindow):
         self.versions.changed.connect(self._show_conversation_here)
         self.versions.branched.connect(self._on_branched)
         self.history.told.connect(self.notice.tell)
+        self.chat.lacked.connect(lambda given_up: self.notice.say(" ".join(map(sentence, given_up))))
         self.header.side_wanted.connect(self.toggle_side)
         self.preferring.resized.connect(self._on_resized)
         self.sidebar.chosen.connect(self.show_chat)

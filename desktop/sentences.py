@@ -464,6 +464,27 @@ _MARKED = {
         "The memory is used up: {asked_gb:.1f} GB more were needed, and {free_gb:.1f} of {total_gb:.1f} GB are free "
         "again; choose a smaller context, a smaller model, or no low-bit copy.",
     ),
+    "error.memory_weights": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The memory is used up by {model} itself; {free_gb:.1f} of {total_gb:.1f} GB are free again, so {reason}.",
+    ),
+    "memory.order": QT_TRANSLATE_NOOP(
+        "sentences",
+        "When memory runs out, this is given up, in this order: the card's graphs, bits of the low-bit copy, the "
+        "low-bit copy, half of the context. The model itself is never changed.",
+    ),
+    "memory.no_graphs": QT_TRANSLATE_NOOP(
+        "sentences", "Memory ran out: steps run without graphs from now on, which is slower."
+    ),
+    "memory.fewer_bits": QT_TRANSLATE_NOOP(
+        "sentences", "Memory ran out: the low-bit copy is made with fewer bits ({recipe})."
+    ),
+    "memory.no_twin": QT_TRANSLATE_NOOP("sentences", "Memory ran out: the low-bit copy was let go."),
+    "memory.less_context": QT_TRANSLATE_NOOP(
+        "sentences", "Memory ran out: the context holds {context} tokens from now on."
+    ),
+    "memory.choose_int8": QT_TRANSLATE_NOOP("sentences", "choose 8 bits for each weight, or a smaller model"),
+    "memory.choose_smaller": QT_TRANSLATE_NOOP("sentences", "choose a smaller model, or close other programs"),
     "error.died_loading": QT_TRANSLATE_NOOP(
         "sentences",
         "Borrador ended while it was loading {model}, which needs about {needed_gb:.1f} GB of the {free_gb:.1f} GB "

@@ -11,10 +11,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from desktop.elided import ElidedLabel
 from desktop.sentences import filled, sentence
 from desktop.settings.network import is_offline
+from inference.events import Notice
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from desktop.chat import Chat
-    from inference.events import Loaded, Notice
+    from inference.events import Loaded
 
 GB = 1e9
 EVERY_MS = 2000
@@ -30,6 +33,7 @@ class StatusBar(QFrame):
         self._process = psutil.Process()
         self._total = psutil.virtual_memory().total
         self._machine = ""
+        self._parts = ""
         self.mode = ElidedLabel(self)
         self.facts = ElidedLabel(self)
         self.state = ElidedLabel(self)
@@ -57,12 +61,27 @@ class StatusBar(QFrame):
         if loaded is None:
             self._machine = ""
             self.mode.clear()
+            self.show_parts({})
         else:
             self._machine = loaded.device_name
             if loaded.device == "cpu":
                 self._machine += SEPARATOR + filled(self.tr("{count} threads"), count=loaded.threads)
             self.mode.setText(SEPARATOR + (self.tr("exact") if loaded.mode == "exact" else self.tr("fast")))
             self.mode.setToolTip(sentence(loaded.mode_notice))
+            self.show_parts(loaded.taken)
+        self._show_facts()
+
+    def show_parts(self, taken: Mapping[str, int]) -> None:
+        """What each part of the model takes, bytes by name, and what goes first where memory runs out."""
+        names = {
+            "target": self.tr("the model {size:.2f} GB"),
+            "twin": self.tr("its low-bit copy {size:.2f} GB"),
+            "heads": self.tr("the smaller model {size:.2f} GB"),
+            "cache": self.tr("the context {size:.2f} GB"),
+            "graphs": self.tr("graphs {size:.2f} GB"),
+        }
+        listed = ", ".join(filled(words, size=taken[name] / GB) for name, words in names.items() if name in taken)
+        self._parts = f"{listed}\n{sentence(Notice('memory.order'))}" if listed else ""
         self._show_facts()
 
     def show_chat(self, chat: Chat) -> None:
@@ -98,4 +117,4 @@ class StatusBar(QFrame):
         used = self._process.memory_info().rss
         memory = filled(self.tr("{used:.1f} of {total:.0f} GB memory"), used=used / GB, total=self._total / GB)
         self.facts.setText(SEPARATOR + SEPARATOR.join(filter(None, (self._machine, memory))))
-        self.facts.setToolTip(self.facts.text())
+        self.facts.setToolTip("\n".join(filter(None, (self.facts.text(), self._parts))))

@@ -9,10 +9,10 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import torch
 
     from inference.device_rounds import GraphTwin
     from inference.graphs import GraphForward
@@ -45,6 +45,7 @@ class Card:
         self._cache = cache
         self._device = device
         self._capture = cuda_capture(device) if device.type == "cuda" else plain_call
+        self._captures = True
         self._choice = Choice(device)
         self.forward: GraphForward = GraphForward(decoder, FusedStep(model, cache.slots), device, self._capture)
         self.rounds = DeviceRounds(self.forward, self._choice)
@@ -68,18 +69,36 @@ class Card:
 
         twin = GraphTwin(forward, self._cache, self._choice)
         self._twins = [twin]  # a better twin takes the place of the quick one
-        try:
+        if self._captures:
             twin.prepare()
-        except torch.cuda.OutOfMemoryError:
-            torch.cuda.empty_cache()  # captured when they are needed, should there be room by then
         return twin, self._step_ms(twin)
 
     def prepare(self, counts: range) -> Iterator[tuple[int, int]]:
-        """Capture all passes of the target; yields (done, total). Running out of memory leaves what was captured."""
-        try:
+        """Capture all passes of the target; yields (done, total)."""
+        if self._captures:
             yield from self.forward.prepare(counts, self._cache)
-        except torch.cuda.OutOfMemoryError:
-            torch.cuda.empty_cache()  # the others are captured when they are needed, or run as they are
+
+    def give_up_graphs(self) -> bool:
+        """Let all graphs go and capture no more: passes run as they are. False where that was so already."""
+        from inference.graphs import plain_call
+
+        if not self._captures:
+            return False
+        self._captures, self._capture = False, plain_call
+        self.forward.capture_no_more()
+        for twin in self._twins:
+            twin.capture_no_more()
+        return True
+
+    def forget_twin(self) -> None:
+        """Hold no twin's graphs any more."""
+        self._twins = []
+
+    def begin_anew(self) -> None:
+        """The cache has other buffers: what was captured over the old ones goes."""
+        self.forward.forget(self._cache)
+        for twin in self._twins:
+            twin.forget()
 
     def tune(self, twin: Any) -> Iterator[tuple[int, int]]:
         """Measure the tiles of a twin's products; yields (done, total)."""
@@ -93,6 +112,11 @@ class Card:
     def graph_bytes(self) -> int:
         """What the graphs take of the card."""
         return self.forward.pass_bytes + sum(twin.graph_bytes for twin in self._twins)
+
+    @property
+    def statics(self) -> list[Any]:
+        """What holds the tensors that passes read and write: rows, logits and drafts at one place for good."""
+        return [*self.forward.statics, *(part for twin in self._twins for part in twin.statics), self._choice]
 
     def _step_ms(self, twin: GraphTwin) -> float:
         """Longer drafts less shorter ones: what each further token costs."""

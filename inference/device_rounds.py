@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inference.drafters.base import Drafter
+    from inference.engine import Foresight
     from inference.exact import Width
     from inference.graphs import GraphForward, Work
     from inference.kv_cache import KVCache
@@ -126,11 +127,31 @@ class _Clock:
         return found
 
 
+class _Late:
+    """Marks behind each step; the host waits for the one before the last, which the card has mostly passed."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._on_card = device.type == "cuda"
+        self._last: torch.cuda.Event | None = None
+        self._count = 0
+
+    def passed(self) -> bool:
+        """Mark the end of what was launched, and wait for the mark before; False when there is none."""
+        before = self._last
+        self._count += 1
+        if self._on_card:
+            self._last = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            self._last.record()
+        if before is not None:
+            before.synchronize()
+        return self._count > 1
+
+
 class GraphTwin(TwinDrafter):
     """The twin on a card: its steps follow each other there, each taking the token that the last one chose.
 
-    ``floor`` is the confidence in the whole draft below which a longer one does not pay. It is looked at one step
-    late, so that the card never waits for the host.
+    ``floor`` is the confidence in the whole draft below which a longer one does not pay. It and what was drafted are
+    looked at one step late, so that the card never waits for the host.
     """
 
     def __init__(self, forward: GraphForward, cache: KVCache, choice: Choice) -> None:
@@ -148,6 +169,7 @@ class GraphTwin(TwinDrafter):
         self._confidence = torch.zeros(LONGEST + 1, dtype=torch.float32, device=device)
         pinned = device.type == "cuda"
         self._seen = torch.zeros(LONGEST + 1, dtype=torch.float32, pin_memory=pinned)
+        self._read = torch.zeros(LONGEST + 1, dtype=torch.int64, pin_memory=pinned)
         self._steps: dict[int, Work] = {}
 
     @property
@@ -168,8 +190,11 @@ class GraphTwin(TwinDrafter):
         return Draft.chain(self.chain[1 : count + 1].tolist())
 
     @torch.inference_mode()
-    def launch(self, ids: Sequence[int], k: int, sampler: Sampler) -> int:
-        """Start a draft without waiting for it: ``chain`` will hold the root and so many tokens behind it."""
+    def launch(self, ids: Sequence[int], k: int, sampler: Sampler, foresee: Foresight | None = None) -> int:
+        """Start a draft without waiting for it: ``chain`` will hold the root and so many tokens behind it.
+
+        It ends where the reply will, by ``foresee``: the step that was launched meanwhile is not part of it.
+        """
         self._choice.set(sampler)
         first = self._cache.length
         step = self._step(bucket(first + k + 1, self._cache.slots))  # capturing it uses the rows
@@ -177,21 +202,36 @@ class GraphTwin(TwinDrafter):
         self._place.zero_()
         self.chain[:1].copy_(self._rows.tokens)
         certain = 1.0
-        events: list[torch.cuda.Event] = []
+        late: _Late | None = _Late(self.graphs.device) if self.floor or foresee is not None else None
         for depth in range(k):
             step()
-            if self.floor:
-                self._seen[depth : depth + 1].copy_(self._confidence[depth : depth + 1], non_blocking=True)
-                if self.graphs.device.type == "cuda":
-                    events.append(torch.cuda.Event())  # type: ignore[no-untyped-call]
-                    events[-1].record()
-                if depth:
-                    if events:
-                        events[depth - 1].synchronize()
-                    certain *= float(self._seen[depth - 1])
-                    if certain < self.floor:
-                        return depth + 1
+            if late is None:
+                continue
+            self._seen[depth : depth + 1].copy_(self._confidence[depth : depth + 1], non_blocking=True)
+            self._read[depth : depth + 1].copy_(self.chain[depth + 1 : depth + 2], non_blocking=True)
+            if not late.passed():
+                continue
+            if foresee is not None and (end := foresee(self._read[:depth].tolist())) is not None:
+                return end
+            certain *= float(self._seen[depth - 1])
+            if certain < self.floor:
+                return depth + 1
         return k
+
+    @property
+    def statics(self) -> list[Any]:
+        """What holds the tensors that its steps read and write."""
+        return [self._rows, self.chain, self._confidence, self._place, self._advance, *self.graphs.statics]
+
+    def forget(self) -> None:
+        """Let the steps go: the cache has other buffers."""
+        self._steps.clear()
+        self.graphs.forget(self._cache)
+
+    def capture_no_more(self) -> None:
+        """Let all graphs go; from now on steps run as they are."""
+        self._steps.clear()
+        self.graphs.capture_no_more()
 
     @torch.inference_mode()
     def _step(self, size: int) -> Work:
@@ -230,7 +270,14 @@ class DeviceRounds:
 
     @torch.inference_mode()
     def run(
-        self, ids: Sequence[int], k: int, sampler: Sampler, drafter: Drafter, cache: KVCache, width: Width
+        self,
+        ids: Sequence[int],
+        k: int,
+        sampler: Sampler,
+        drafter: Drafter,
+        cache: KVCache,
+        width: Width,
+        foresee: Foresight | None = None,
     ) -> Round | None:
         """One round behind ``ids``, or None where the usual way has to be taken."""
         if not sampler.on_device or not self._target.whole_rounds:
@@ -242,7 +289,7 @@ class DeviceRounds:
         draft = Draft()
         count = 0
         if k and twin is not None:
-            count = twin.launch(ids, k, sampler)
+            count = twin.launch(ids, k, sampler, foresee)
             tokens = [ids[-1], *[0] * count]  # only their places; the card has the tokens
         else:
             draft = drafter.propose(ids, k, sampler) if k else draft

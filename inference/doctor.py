@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from inference.messages import Notice, sentence
-from inference.models import starter
+from inference.models import fit, fitting, starter
 from inference.models.folders import data_folder, hub_cache, nearest_existing
 
 if TYPE_CHECKING:
@@ -169,6 +169,20 @@ def _memory() -> Iterator[tuple[Level, Notice]]:
     yield "note" if low else "good", Notice("doctor.memory_low" if low else "doctor.memory", values)
 
 
+def _parts() -> Iterator[tuple[Level, Notice]]:
+    """What the starter takes where it would run here, part by part, and what goes first where memory runs out."""
+    if starter.is_ready():
+        memory = fit.memories()[0]
+        shape = fitting.shape_in(starter.folder(), starter.folder().name)
+        parts = dict(fit.segments(shape, fit.usual(shape, memory.kind), memory.kind))
+        names = ("target", "twin", "cache", "graphs", "work")
+        values = {f"{name}_mb": parts.get(name, 0) / 1e6 for name in names}
+        yield "good", Notice("doctor.takes", {
+            "model": starter.folder().name, "total_mb": sum(values.values()), "memory": memory.kind, **values,
+        })
+    yield "good", Notice("memory.order")
+
+
 def _disk() -> Iterator[tuple[Level, Notice]]:
     for folder, variable in ((data_folder(), "XDG_DATA_HOME"), (hub_cache(), "HF_HOME")):
         existing = nearest_existing(folder)
@@ -246,6 +260,6 @@ def _in_its_own_process(code: str, environment: dict[str, str]) -> dict[str, Any
 
 
 PROBES: dict[str, Callable[[], Iterator[tuple[Level, Notice]]]] = {
-    "Python": _python, "PyTorch": _torch, "GPU": _gpu, "compiler": _compiler, "memory": _memory, "disk": _disk,
-    "window": _window, "starter model": _starter, "model hub": _hub,
+    "Python": _python, "PyTorch": _torch, "GPU": _gpu, "compiler": _compiler, "memory": _memory, "parts": _parts,
+    "disk": _disk, "window": _window, "starter model": _starter, "model hub": _hub,
 }

@@ -7,6 +7,7 @@ tokens but the last, and so it is after a reply, however it ended. Knows nothing
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
@@ -18,7 +19,7 @@ from inference.rows import Interrupted, tree_rows
 from inference.verify import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     import numpy as np
 
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 PREFILL_CHUNK = 256
 """Chunks are cut at absolute multiples of this, so that a chunk's bits depend on its place only."""
+
+
+Foresight = Callable[["Sequence[int]"], "int | None"]
+"""Of drafted tokens, how many there are up to the one behind which the reply will end; None while it goes on."""
 
 
 class Planner(Protocol):
@@ -129,11 +134,13 @@ class Engine:
         planner: Planner,
         stop: Callable[[int], str | None],
         max_new_tokens: int,
+        foresee: Foresight | None = None,
     ) -> Generator[Outcome, None, None]:
         """Write behind a prompt that ``prefill`` has read; yield a round at a time until there is a reason to end.
 
-        ``stop(token)`` hears every emitted token once, in order, and gives a reason to end behind it, or None. Close
-        the generator to stop at a round's border.
+        ``stop(token)`` hears every emitted token once, in order, and gives a reason to end behind it, or None;
+        ``foresee`` says it beforehand of drafted tokens, so that nothing is drafted behind an end. Close the generator
+        to stop at a round's border. A round that fails leaves everything as it was before it.
         """
         ids = list(prompt)
         limit = min(len(prompt) + max_new_tokens, self.cache.context)
@@ -149,7 +156,7 @@ class Engine:
             k = planner.plan(ids, max(0, largest))
             done = None
             if self.rounds is not None:
-                done = self.rounds.run(ids, k, sampler, drafter, self.cache, self.width)
+                done = self.rounds.run(ids, k, sampler, drafter, self.cache, self.width, foresee)
             if done is not None:
                 draft, verdict, draft_ms, verify_ms = done.draft, done.verdict, done.draft_ms, done.verify_ms
             else:
@@ -158,6 +165,8 @@ class Engine:
                 logits = self._pass([ids[-1], *draft.tokens], draft)
                 verdict = verify(draft, partial(_row, logits), sampler, len(ids))
                 draft_ms, verify_ms = (drafted - started) * 1e3, (time.perf_counter() - drafted) * 1e3
+            # Before any token is told: this may want memory, and a round is told whole or not at all.
+            self.cache.commit([0, *(node + 1 for node in verdict.path)])
             emitted = [*(draft.tokens[node] for node in verdict.path), verdict.last]
             kept: list[int] = []
             for token in emitted:
@@ -168,8 +177,9 @@ class Engine:
                     stopped = "length" if limit < self.cache.context else "context"
                 if stopped is not None:
                     break
+            if len(kept) < len(emitted):
+                self.cache.truncate(self.cache.length - len(emitted) + len(kept))
             # The last kept token stays without a slot: it is the next root, or the end.
-            self.cache.commit([0, *(node + 1 for node in verdict.path)][: len(kept)])
             ids.extend(kept)
             last: Origin = "plain" if not draft.tokens else ("bonus" if verdict.full else "correction")
             hits: list[Origin] = ["accepted"] * len(verdict.path)

@@ -20,6 +20,7 @@ __all__ = [
     "Event",
     "Failed",
     "Finished",
+    "GivenUp",
     "LoadFailed",
     "LoadProgress",
     "Loaded",
@@ -51,7 +52,8 @@ class Loaded:
     """A model is ready. ``drafters`` can be used with it, ``refused`` cannot, for a reason each.
 
     ``drafter`` drafts where Speculation names none, unless ``no_drafter`` says why it cannot. ``largest_k`` is the
-    longest draft in the mode in force.
+    longest draft in the mode in force. ``taken`` are the bytes of each part: target, twin, heads (a smaller model that
+    drafts), cache, graphs. ``given_up`` is what had to go for want of memory.
     """
 
     model: str
@@ -73,14 +75,25 @@ class Loaded:
     memory_bytes: int
     thinking: tuple[str, ...] = ()
     refused: Mapping[str, Notice] = field(default_factory=dict)
+    taken: Mapping[str, int] = field(default_factory=dict)
+    given_up: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """Memory ran out in a reply, which goes on: what had to go, and the model as it is now."""
+
+    notice: Notice
+    loaded: Loaded
 
 
 @dataclass(frozen=True, slots=True)
 class DraftersChanged:
-    """Other drafters than before can be used with the loaded model, from the next round on."""
+    """Other drafters than before can be used with the loaded model, from the next round on; ``taken`` as in Loaded."""
 
     drafters: tuple[str, ...]
     refused: Mapping[str, Notice] = field(default_factory=dict)
+    taken: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +192,7 @@ class Statistics:
     ``draft_ms`` and ``verify_ms`` are means per round. ``plain_tokens_per_second`` is the estimate without
     speculation, in fast mode. ``drafter`` was set at the end; ``rounds_by_drafter`` counts who drafted
     (none for plain steps), ``tokens_per_second_by_drafter`` is what it gave; ``why`` is the status of the last round.
+    ``memory`` are the bytes of each part of the model, as in Loaded.
     """
 
     tokens: int
@@ -216,6 +230,7 @@ class Statistics:
     rounds_by_drafter: dict[str, int] = field(default_factory=dict)
     tokens_per_second_by_drafter: dict[str, float] = field(default_factory=dict)
     why: Notice | None = None
+    memory: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,5 +257,15 @@ class Failed:
 
 
 Event = (
-    LoadProgress | Loaded | LoadFailed | DraftersChanged | TwinProgress | Started | Prefill | Round | Finished | Failed
+    LoadProgress
+    | Loaded
+    | LoadFailed
+    | GivenUp
+    | DraftersChanged
+    | TwinProgress
+    | Started
+    | Prefill
+    | Round
+    | Finished
+    | Failed
 )

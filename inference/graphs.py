@@ -7,10 +7,11 @@ that the same code runs where there is no card. Knows nothing of drafts or sampl
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from inference.freeing import is_out_of_memory
 from inference.fused import LARGEST_ROWS, FusedStep
 from inference.quantize.triton_steps import Sight
 
@@ -178,6 +179,22 @@ class GraphForward:
             self.prepared(count, size, cache)
         yield len(wanted), len(wanted)
 
+    def reserve(self, cache: KVCache) -> None:
+        """Make the cache's buffers."""
+        self.step.reserve(cache)
+
+    @property
+    def statics(self) -> list[Any]:
+        """What holds the tensors that passes read and write."""
+        return [self.logits, *(one.rows for passes in self._passes.values() for one in passes.values())]
+
+    def capture_no_more(self) -> None:
+        """Let all graphs go; from now on passes run as they are."""
+        self._capture = plain_call
+        self._passes.clear()
+        self._caches.clear()
+        self.pass_bytes = 0
+
     def forget(self, cache: KVCache) -> None:
         """Let the graphs over a cache go, and the cache with them."""
         self._caches.pop(id(cache), None)
@@ -208,9 +225,11 @@ class GraphForward:
         before = reserved(self.device)
         try:
             run = self._capture(work)
-        except torch.cuda.OutOfMemoryError:
-            raise
         except RuntimeError as error:
+            # Behind memory that ran out, the end of the capture fails as well: the first error tells.
+            for one in (error, error.__context__):
+                if one is not None and is_out_of_memory(one):
+                    raise one from None
             self.uncaptured = str(error).split("\n")[0]
             self._capture = plain_call
             return work

@@ -47,6 +47,7 @@ class KVCache:
     def __init__(self, context: int, spare: int) -> None:
         self.context = context
         self.slots = whole_steps(context + spare)
+        self._spare = spare
         self._length = 0
         self._keys: dict[int, torch.Tensor] = {}
         self._values: dict[int, torch.Tensor] = {}
@@ -63,6 +64,13 @@ class KVCache:
     def bytes(self) -> int:
         """Memory of all buffers made so far."""
         return sum(b.nbytes for b in (*self._keys.values(), *self._values.values()))
+
+    def resize(self, context: int) -> None:
+        """Hold so many tokens from now on, none of them yet; the old buffers are let go."""
+        self.context = context
+        self.slots = whole_steps(context + self._spare)
+        self._length = 0
+        self._keys, self._values, self._stacks = {}, {}, ()
 
     def truncate(self, length: int) -> None:
         """Forget all slots from ``length`` on. ValueError when that is more than is valid."""

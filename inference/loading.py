@@ -6,7 +6,6 @@ Each step says what it does; between steps and matrices it looks whether the cal
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
@@ -15,22 +14,27 @@ import torch
 from inference import freeing
 from inference.card import Card, takes_graphs
 from inference.decoder import JOINED, Decoder, pack, refusal
+from inference.device import chosen
 from inference.drafters.ngram import NgramDrafter
 from inference.drafters.offered import Offer, Offered
 from inference.drafters.small_model import SmallModelDrafter
 from inference.engine import Engine
-from inference.events import Bits, DraftersChanged, Loaded, LoadProgress, Notice, Problem, TwinProgress
+from inference.events import Loaded, LoadProgress, Notice, Problem, TwinProgress
 from inference.exact import Width, fast_width, find_width, identity
 from inference.kv_cache import KVCache
 from inference.linears import packs
 from inference.measure import StepTimes, draft_step_ms, step_times
+from inference.memory import taken
 from inference.model import ReferenceForward, TextModel, is_recurrent, load_text_model
 from inference.models import fitting, interrupted
 from inference.models.fit import Plan
 from inference.models.source import Located, locate
 from inference.quantize import eight_bit, targets
+from inference.ready import Mode, Ready
+from inference.rows import tree_rows
 from inference.running import WIDTH, RunningCache, RunningForward, running_times
 from inference.settings import DRAFTERS, LARGEST_K, ModelChoice
+from inference.shortage import Relief, is_lack, notice_of
 from inference.text.same_tokens import shared_ids
 from inference.text.template import ChatTemplate, end_token_ids
 from inference.tuning import tune
@@ -38,7 +42,7 @@ from inference.twins import TwinMaker
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
 
 
 EXACT_COST = 0.05
@@ -48,62 +52,6 @@ LARGEST_FAST_K = 64
 
 WITH_TWIN = ("twin", "hybrid", "auto")
 """Drafters that are the twin, or choose among others and it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mode:
-    """A width of passes, what steps cost at it, and the identity of the bits it gives."""
-
-    width: Width
-    times: StepTimes
-    identity: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """Everything a reply needs. ``times`` are of the mode in force.
-
-    ``offered`` holds every drafter the model has; one that is made later is added to it. ``modes`` holds all that work
-    here, by name: fast always, exact where it was wanted or left open and found. ``maker`` makes the twin, None where
-    none is wanted or possible.
-    """
-
-    model: TextModel
-    template: ChatTemplate
-    ends: frozenset[int]
-    engine: Engine
-    offered: Offered
-    times: StepTimes
-    modes: Mapping[Literal["exact", "fast"], Mode]
-    loaded: Loaded
-    maker: TwinMaker | None
-
-    @property
-    def bits(self) -> Bits | None:
-        """Those of the twin, None without one."""
-        offer = self.offered.find("twin")
-        return offer.bits if offer else None
-
-    def drafters_changed(self) -> DraftersChanged:
-        """To be told when a drafter came or went."""
-        return DraftersChanged(self.offered.names, self.offered.refused)
-
-    def in_mode(self, name: Literal["exact", "fast"]) -> Ready:
-        """The same model in another mode, on the same cache, with an empty chat: its bits belong to the old mode."""
-        mode = self.modes[name]
-        engine = self.engine
-        loaded = replace(
-            self.loaded,
-            mode=name,
-            mode_notice=Notice("exact.on" if name == "exact" else "exact.off_chosen"),
-            width=mode.width.plain,
-            largest_k=mode.width.largest - 1,
-            identity=mode.identity,
-        )
-        rounds = engine.rounds
-        engine = Engine(engine.forward, engine.cache, mode.width, engine.device)
-        engine.rounds = rounds
-        return replace(self, engine=engine, times=mode.times, loaded=loaded)
 
 
 def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgress, None, Ready]:
@@ -116,7 +64,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
 
     found = yield from _located(choice.model, cancel, choice.fetch)
     yield checked(Notice("load.reading", {"model": found.name}))
-    device = _device(choice.device)
+    device = chosen(choice.device)
     config: dict[str, Any] = json.loads((found.folder / "config.json").read_text(encoding="utf-8"))
     config = config.get("text_config", config)
     dtypes = _dtypes(choice.dtype, config, device)
@@ -128,15 +76,12 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     twin = fitting.recipe(choice.recipe, device.type) if choice.drafter == "twin" else None
     needed, free = _require_memory(found, Plan(_plan(choice.weights) or _name(dtype), twin, choice.context), device)
     interrupted.begin(choice.model, needed, free)
-    model = load_text_model(found.folder, found.name, dtype, device, choice.weights, _is_fast)
+    model, is_running, is_fast = yield from _weights(found, choice, dtype, device, checked)
     template = ChatTemplate(model.tokenizer, found.name)
     ends = end_token_ids(model.tokenizer, model.model.config, model.model.generation_config, template)
     limit = getattr(model.config, "max_position_embeddings", None) or choice.context
     context = min(choice.context, limit)
-    is_running = is_recurrent(model.model)
     cache = RunningCache(context) if is_running else KVCache(context, 2 * (LARGEST_FAST_K + 1))
-    is_fast = not is_running and _is_fast(model.model)
-
     offered = Offered()
     if is_running:
         for drafter in DRAFTERS[1:]:
@@ -144,14 +89,6 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     else:
         offered.add(Offer(NgramDrafter(ends)))
     is_foreign = choice.weights in targets.OTHERS
-    if choice.weights == targets.OURS:
-        if not is_fast:
-            raise Problem("error.setting", field="weights", value=repr(choice.weights), allowed="full for this model")
-        for done, total in eight_bit.take_apart(model.model, device):
-            yield checked(Notice("load.reading", {"model": found.name}), done / total)
-    elif is_fast:
-        for _ in pack(model.model, model.weights):
-            checked(Notice("load.reading"))
     kind: Any = Decoder if is_fast else RunningForward if is_running else ReferenceForward
     forward: Any = kind(model.model)
     # On a card few rows go through graphs; their rows are made on the host.
@@ -164,35 +101,45 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
             yield checked(Notice("load.no_graphs", {"reason": str(reason)}))
         else:
             forward, kind, rows_device = card.forward, card.forward_of, torch.device("cpu")
-    maker: TwinMaker | None = None
+    relief = Relief(cache, offered, dtype.itemsize, cuts_context=not is_running)
+    relief.card = card
     if is_foreign:
         offered.refuse("twin", Notice("drafter.low_bit_target"))
     elif not is_running and (choice.drafter in WITH_TWIN or choice.twin_later):
         joined = JOINED if is_fast else {}
-        maker = TwinMaker(model, found.folder, template, ends, forward, kind, joined, cache, choice.recipe)
-        yield from _twin(maker, offered, choice, cancel)
-    exact: Width | None = None
-    if choice.exact is not False and not is_running and not is_foreign:
-        yield checked(Notice("load.exact"))
-        exact = find_width(forward, model.vocabulary, LARGEST_K, rows_device)
-    yield checked(Notice("load.measuring"))
-    if isinstance(forward, RunningForward):
-        fast, width, mode_notice = WIDTH, WIDTH, Notice("exact.off_recurrent")
-        fast_times = exact_times = running_times(forward, device)
-    else:
-        fast = fast_width(LARGEST_FAST_K)
-        fast_times, exact_times = step_times(forward, exact, LARGEST_K, rows_device)
-        width, mode_notice = _mode(choice, exact, exact_times)
-    if card is not None:
-        card.forward.forget_others(cache)  # those of the measurements
-        for done, total in card.prepare(range(1, LARGEST_K + 2)):
-            yield checked(Notice("load.graphs", {"done": done, "total": total}), done / total)
+        relief.maker = TwinMaker(model, found.folder, template, ends, forward, kind, joined, cache, choice.recipe)
+
+    def measured() -> Generator[LoadProgress, None, tuple[Width | None, StepTimes, StepTimes]]:
+        """All that takes memory behind the model itself, and what steps cost then."""
+        _reserve(forward, cache, rows_device)
+        if relief.maker is not None and offered.find("twin") is None:
+            yield from _twin(relief.maker, offered, choice, cancel)
+        exact: Width | None = None
+        if choice.exact is not False and not is_running and not is_foreign:
+            yield checked(Notice("load.exact"))
+            exact = find_width(forward, model.vocabulary, LARGEST_K, rows_device)
+        yield checked(Notice("load.measuring"))
+        if isinstance(forward, RunningForward):
+            times = (running_times(forward, device),) * 2
+        else:
+            times = step_times(forward, exact, LARGEST_K, rows_device)
+        if card is not None:
+            card.forward.forget_others(cache)  # those of the measurements
+            for done, total in card.prepare(range(1, LARGEST_K + 2)):
+                yield checked(Notice("load.graphs", {"done": done, "total": total}), done / total)
+        if choice.draft_model and not is_running:
+            offered.add((yield from _small_model(choice.draft_model, model, context, cancel)))
+        elif not is_running:
+            offered.refuse("small-model", Notice("drafter.no_draft_model"))
+        return exact, *times
+
     if choice.drafter == "small-model" and not choice.draft_model:
         raise Problem("error.no_draft_model")
-    if choice.draft_model and not is_running:
-        offered.add((yield from _small_model(choice.draft_model, model, context, cancel)))
-    elif not is_running:
-        offered.refuse("small-model", Notice("drafter.no_draft_model"))
+    exact, fast_times, exact_times = yield from relief.until_it_fits(measured, LoadProgress)
+    fast, width, mode_notice = WIDTH, WIDTH, Notice("exact.off_recurrent")
+    if not is_running:
+        fast = fast_width(LARGEST_FAST_K)
+        width, mode_notice = _mode(choice, exact, exact_times)
     threads = torch.get_num_threads()
     name = _name(dtype) if choice.weights == "full" else f"{_name(dtype)}, {choice.weights}"
 
@@ -223,12 +170,50 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         memory_bytes=_memory_bytes(device),
         thinking=template.thinking,
         refused=offered.refused,
+        taken=taken(model.model, forward, cache, offered, card),
+        given_up=tuple(relief.given_up),
     )
     engine = Engine(forward, cache, width, rows_device)
     engine.rounds = card.rounds if card is not None else None
     freeing.trim()
     checked(Notice("load.measuring"))
-    return Ready(model, template, ends, engine, offered, in_force.times, modes, loaded, maker)
+    return Ready(model, template, ends, engine, offered, in_force.times, modes, loaded, relief)
+
+
+def _weights(
+    found: Located, choice: ModelChoice, dtype: torch.dtype, device: torch.device, checked: Callable[..., LoadProgress]
+) -> Generator[LoadProgress, None, tuple[TextModel, bool, bool]]:
+    """The model, whether it keeps a running state, and whether the decoder runs it: it is taken apart then."""
+    try:
+        model = load_text_model(found.folder, found.name, dtype, device, choice.weights, _is_fast)
+        is_running = is_recurrent(model.model)
+        is_fast = not is_running and _is_fast(model.model)
+        if choice.weights == targets.OURS:
+            if not is_fast:
+                raise Problem(
+                    "error.setting", field="weights", value=repr(choice.weights), allowed="full for this model"
+                )
+            for done, total in eight_bit.take_apart(model.model, device):
+                yield checked(Notice("load.reading", {"model": found.name}), done / total)
+        elif is_fast and choice.weights not in targets.OTHERS:
+            for _ in pack(model.model, model.weights):
+                checked(Notice("load.reading"))
+    except Exception as error:
+        if not is_lack(error):
+            raise
+        # Nothing else is loaded yet that could be given up, and other weights are the user's to choose.
+        smaller = device.type == "cuda" and choice.weights == "full"
+        reason = "memory.choose_int8" if smaller else "memory.choose_smaller"
+        raise Problem("error.memory_weights", model=found.name, reason=reason, **notice_of(error).values) from None
+    return model, is_running, is_fast
+
+
+def _reserve(forward: Any, cache: KVCache, device: torch.device) -> None:
+    """Make the cache's buffers now, so that a lack of memory shows before the first reply."""
+    if isinstance(forward, ReferenceForward):  # only transformers knows what a layer keeps
+        forward(tree_rows([0], None, 0, cache.slots, device=device), cache, last_only=True)
+    elif not isinstance(forward, RunningForward):
+        forward.reserve(cache)
 
 
 def _is_fast(module: Any) -> bool:
@@ -255,10 +240,6 @@ def _twin(maker: TwinMaker, offered: Offered, choice: ModelChoice, cancel: threa
             made = yield from _loading(maker.make(quick=True, is_cancelled=cancel.is_set))
         except ValueError:
             offered.refuse("twin", Notice("drafter.no_linear"))
-        except Problem as problem:
-            if problem.notice.id != "error.twin_memory":
-                raise
-            offered.refuse("twin", Notice("drafter.no_memory"))
         else:
             offered.add(made)
 
@@ -323,42 +304,6 @@ def _mode(choice: ModelChoice, exact: Width | None, times: StepTimes) -> tuple[W
     if choice.exact is None and times.exact_cost >= EXACT_COST:
         return fast, Notice("exact.off_cost", {"percent": 100 * times.exact_cost})
     return exact, Notice("exact.on")
-
-
-def _device(wanted: str) -> torch.device:
-    """The device, tried with a real operation: a card can be there and too old for this build.
-
-    ``wanted`` is auto, cpu, cuda, cuda:N in the order of the bus, or a part of a card's name.
-    """
-    if wanted == "cpu" or (wanted == "auto" and not torch.cuda.is_available()):
-        return torch.device("cpu")
-    if not torch.cuda.is_available():
-        raise Problem("error.device", device=wanted, detail="this build of PyTorch sees no NVIDIA card")
-    card = _card(wanted)
-    device = torch.device("cuda", card) if card else torch.device("cuda")
-    try:
-        torch.ones(8, device=device).sum().item()
-    except RuntimeError as error:
-        if wanted != "auto":
-            raise Problem("error.device", device=wanted, detail=str(error).split("\n")[0]) from None
-        return torch.device("cpu")
-    torch.cuda.set_device(card)
-    return device
-
-
-def _card(wanted: str) -> int:
-    """The number of the card that is meant. Problem with the names of all there are when it is none of them."""
-    names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
-    if wanted in ("auto", "cuda"):
-        return 0
-    number = wanted.removeprefix("cuda:")
-    if wanted.startswith("cuda:") and number.isdecimal() and int(number) < len(names):
-        return int(number)
-    alike = [index for index, name in enumerate(names) if wanted.lower() in name.lower()]
-    if not alike:
-        there = ", ".join(f"cuda:{index} is {name}" for index, name in enumerate(names))
-        raise Problem("error.device", device=wanted, detail=f"there is no such card; {there}")
-    return alike[0]
 
 
 def _dtypes(wanted: str, config: Mapping[str, Any], device: torch.device) -> tuple[torch.dtype, ...]:

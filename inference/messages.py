@@ -50,6 +50,15 @@ ENGLISH: dict[str, str] = {
     "load.measuring": "Measuring this machine",
     "load.graphs": "Preparing the card: {done} of {total} kinds of passes",
     "load.no_graphs": "This card runs without graphs and low-bit kernels, so steps are slower: {reason}",
+    # what is given up when memory runs out
+    "memory.order": "When memory runs out, this is given up, in this order: the card's graphs, bits of the low-bit "
+    "copy, the low-bit copy, half of the context. The model itself is never changed.",
+    "memory.no_graphs": "Memory ran out: steps run without graphs from now on, which is slower.",
+    "memory.fewer_bits": "Memory ran out: the low-bit copy is made with fewer bits ({recipe}).",
+    "memory.no_twin": "Memory ran out: the low-bit copy was let go.",
+    "memory.less_context": "Memory ran out: the context holds {context} tokens from now on.",
+    "memory.choose_int8": "choose 8 bits for each weight, or a smaller model",
+    "memory.choose_smaller": "choose a smaller model, or close other programs",
     "load.exact": "Testing that several rows give the same bits as one",
     "load.ready": "{model} is ready on {device}",
     "starter.waiting": "Waiting for another Borrador to finish preparing the starter model",
@@ -158,6 +167,8 @@ ENGLISH: dict[str, str] = {
     "doctor.memory": "{free_gb:.1f} of {total_gb:.1f} GB of memory are free",
     "doctor.memory_low": "Only {free_gb:.1f} of {total_gb:.1f} GB of memory are free; close programs before "
     "loading a model.",
+    "doctor.takes": "{model} takes about {total_mb:.0f} MB here: the model {target_mb:.0f}, its low-bit copy "
+    "{twin_mb:.0f}, the context {cache_mb:.0f}, graphs {graphs_mb:.0f}, work {work_mb:.0f}",
     "doctor.disk": "{free_gb:.1f} GB are free for {folder}",
     "doctor.disk_low": "Only {free_gb:.1f} GB are free for {folder}; free some before fetching a model.",
     "doctor.disk_refused": "{folder} cannot be written; change its permissions, or set {variable} to another folder.",
@@ -325,6 +336,8 @@ ENGLISH: dict[str, str] = {
     "smaller context, a smaller model, or no low-bit copy.",
     "error.memory_asked": "The memory is used up: {asked_gb:.1f} GB more were needed, and {free_gb:.1f} of "
     "{total_gb:.1f} GB are free again; choose a smaller context, a smaller model, or no low-bit copy.",
+    "error.memory_weights": "The memory is used up by {model} itself; {free_gb:.1f} of {total_gb:.1f} GB are free "
+    "again, so {reason}.",
     "error.died_loading": "Borrador ended while it was loading {model}, which needs about {needed_gb:.1f} GB of the "
     "{free_gb:.1f} GB that were free; load it again, or choose a smaller one.",
     "error.starter_missing": "The starter model is not here; run the program once with a network: {command}",

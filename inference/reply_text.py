@@ -46,6 +46,21 @@ class ReplyText:
         self._safe += self._scanner.push(self._detokenizer.push(token), tag)
         return "stop" if self._scanner.stopped else None
 
+    def foresee(self, tokens: Sequence[int]) -> int | None:
+        """Of tokens drafted behind what was heard, how many there are up to the one that would end the reply, if any.
+
+        Nothing is taken in.
+        """
+        detokenizer, scanner = self._detokenizer.copy(), self._scanner.copy()
+        for count, token in enumerate(tokens, 1):
+            if token in self._ends:
+                return count
+            if scanner.looks:
+                scanner.push(detokenizer.push(token), (0, 0))
+                if scanner.stopped:
+                    return count
+        return None
+
     def take(self, origins: tuple[Origin, ...]) -> tuple[Piece, ...]:
         """A round is over: the text that became safe to show in it."""
         self._origins.append(origins)

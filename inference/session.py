@@ -18,6 +18,7 @@ from inference.events import (
     Event,
     Failed,
     Finished,
+    GivenUp,
     Loaded,
     LoadFailed,
     LoadProgress,
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from inference.bench.comparison import CompareEvent, Plan, Side
+    from inference.drafters.offered import Offer
     from inference.drafting import Drafting, Learned
     from inference.engine import Outcome
-    from inference.loading import Ready
+    from inference.ready import Ready
     from inference.reply_text import ReplyText
     from inference.settings import Control, ModelChoice, Request
     from inference.statistics import Tally
@@ -153,8 +155,16 @@ class Session:
         ready = self._ready
         if ready is None or ready.maker is None:
             return
+        relief = ready.relief
+
+        def made() -> Generator[Event, None, Offer | None]:
+            """None where the twin was given up, here or for a reply meanwhile."""
+            maker = relief.maker
+            offer = None if maker is None else (yield from maker.make(quick=quick, is_cancelled=cancel.is_set))
+            return offer if relief.maker is not None else None
+
         try:
-            offer = yield from ready.maker.make(quick=quick, is_cancelled=cancel.is_set)
+            offer = yield from relief.until_it_fits(made, lambda notice: TwinProgress(notice, 1.0))
         except Exception as error:
             notice = Notice("drafter.no_linear") if isinstance(error, ValueError) else _notice(error)
             if notice.id != "error.cancelled":
@@ -162,7 +172,8 @@ class Session:
             if ready.offered.find("twin") is None:
                 ready.offered.refuse("twin", notice if notice.id == "drafter.no_linear" else Notice("drafter.not_made"))
         else:
-            ready.offered.add(offer)
+            if offer is not None:
+                ready.offered.add(offer)
         gc.collect()
         yield ready.drafters_changed()
 
@@ -244,7 +255,7 @@ class Session:
                 self.switch(before)
 
     def _write(self, ready: Ready, request: Request, control: Control) -> Generator[Event, None, None]:
-        from inference import priors
+        from inference import demands, priors
         from inference.draft_length import RoundTimes
         from inference.drafting import Drafting, Learned
         from inference.reply_text import ReplyText
@@ -253,7 +264,7 @@ class Session:
         from inference.text.context import fit
 
         begun = time.perf_counter()
-        _check_k(ready, control)
+        demands.check_k(ready, control)
         if not any(message.content.strip() for message in request.messages if message.role == "user"):
             raise Problem("error.empty_prompt")
         limit = ready.engine.cache.context
@@ -264,14 +275,10 @@ class Session:
         yield Started(request.turn, len(prompt.ids), reused, seed, prompt.notes, prompt.opens_thinking)
 
         tally = Tally(begun, len(prompt.ids), reused, seed)
-        for done in ready.engine.prefill(prompt.ids, control.cancel.is_set):
-            yield Prefill(request.turn, done, len(prompt.ids) - 1)
-        tally.prefilled()
-
         begun_ids = prompt.ids[len(prompt.ids) - prompt.begun :]
         text = ReplyText(ready.model.tokenizer, ready.ends, (*request.stop, *ready.template.stops), begun_ids)
         rule = control.speculation.rule
-        bias = _bias(ready, request.sampling.logit_bias)
+        bias = demands.bias(ready, request.sampling.logit_bias)
         sampler = Sampler(request.sampling, seed, prompt.ids, rule=rule, bias=bias, ends=ready.ends)
         learned = self._learned.get(ready.loaded.identity)
         if learned is None:
@@ -282,21 +289,37 @@ class Session:
         trail = Trail(ready.loaded.mode, tuple(prompt.ids), request.sampling, seed, rule, bias)
         self._trails.keep(request.turn, trail)
         reason = "cancelled"
-        if not control.cancel.is_set():
-            rounds = ready.engine.decode(prompt.ids, sampler, drafting, drafting, text.push, request.max_new_tokens)
+        end = min(len(prompt.ids) + request.max_new_tokens, limit)
+        while True:
+            ids = [*prompt.ids, *tally.token_ids]
             try:
-                for outcome in rounds:
-                    tally.add(outcome)
-                    trail.add(outcome)
-                    yield self._round(ready, request, tally, drafting, text, outcome)
-                    if outcome.stopped is not None:
-                        reason = outcome.stopped
-                    elif control.cancel.is_set():
-                        break
-                else:
-                    reason = reason if tally.rounds else "context"
-            finally:
-                rounds.close()
+                for done in ready.engine.prefill(ids, control.cancel.is_set):
+                    yield Prefill(request.turn, done, len(ids) - 1)
+                if not tally.rounds:
+                    tally.prefilled()
+                if control.cancel.is_set():
+                    break
+                rounds = ready.engine.decode(ids, sampler, drafting, drafting, text.push, end - len(ids), text.foresee)
+                try:
+                    for outcome in rounds:
+                        tally.add(outcome)
+                        trail.add(outcome)
+                        yield self._round(ready, request, tally, drafting, text, outcome)
+                        if outcome.stopped is not None:
+                            reason = outcome.stopped
+                        elif control.cancel.is_set():
+                            break
+                    else:
+                        reason = reason if tally.rounds else "context"
+                finally:
+                    rounds.close()
+                break
+            except Exception as error:
+                if not freeing.is_out_of_memory(error):
+                    raise
+                lack = freeing.told(error)
+            # The error is gone here, and with it the frames that hold what had been taken.
+            ready = yield from self._relieved(ready, end, lack)
         drafting.end()
         priors.keep(ready.loaded.identity, learned)
         pieces = text.finish()
@@ -309,6 +332,22 @@ class Session:
             Notice(f"finish.{reason}", values),
             tally.statistics(ready, control.speculation, rule, drafting.chosen, drafting.said),
         )
+
+    def _relieved(self, ready: Ready, needed: int, lack: Notice) -> Generator[Event, None, Ready]:
+        """The model with one thing less, so that a reply of ``needed`` tokens with its prompt can go on.
+
+        Raises Problem when there is nothing left to give up.
+        """
+        freeing.release()
+        notice = ready.relief.step(needed, at_once=True)
+        if notice is None:
+            raise Problem(lack.id, **lack.values)
+        if ready.maker is None:
+            self._swap = None
+        self._ready = ready = ready.relieved()
+        freeing.release()
+        yield GivenUp(notice, ready.loaded)
+        return ready
 
     def _round(
         self,
@@ -338,23 +377,6 @@ class Session:
             status=drafting.status(outcome),
             drafter=outcome.drafter,
         )
-
-
-def _check_k(ready: Ready, control: Control) -> None:
-    k, largest = control.speculation.k, ready.loaded.largest_k
-    if k is not None and k > largest > 0:
-        raise Problem("error.k_too_large", k=k, largest=largest)
-
-
-def _bias(ready: Ready, texts: tuple[tuple[str, float], ...]) -> dict[int, float]:
-    """Logit bias by token id. A text that is not one token of this model is a Problem."""
-    bias = {}
-    for text, value in texts:
-        ids = ready.model.tokenizer.encode(text, add_special_tokens=False)
-        if len(ids) != 1:
-            raise Problem("error.not_a_token", text=text, count=len(ids))
-        bias[ids[0]] = value
-    return bias
 
 
 def _notice(error: Exception) -> Notice:

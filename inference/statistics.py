@@ -11,7 +11,7 @@ from inference.events import Statistics
 if TYPE_CHECKING:
     from inference.engine import Outcome
     from inference.events import Notice
-    from inference.loading import Ready
+    from inference.ready import Ready
     from inference.settings import Speculation
 
 LIBRARIES = ("borrador", "torch", "transformers", "bitsandbytes")
@@ -110,6 +110,7 @@ class Tally:
             rounds_by_drafter=dict(self._by_drafter),
             tokens_per_second_by_drafter={name: 1e3 * n / ms for name, (n, ms) in self._spent.items() if ms},
             why=why,
+            memory=ready.taken(),
         )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from inference.drafters.offered import Offer
     from inference.events import TwinProgress
-    from inference.loading import Ready
+    from inference.ready import Ready
 
 
 class TwinSwap:

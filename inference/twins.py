@@ -65,6 +65,11 @@ class TwinMaker:
         if self.recipe == "auto":
             self.recipe = default_recipe(self.model.device)
 
+    def forget(self) -> None:
+        """Let go of the twin that was made or loaded last."""
+        self.twin_forward = None
+        self.record = None
+
     def load(self) -> Offer | None:
         """The kept twin, calibrated if there is such a one; None when there is none or it does not fit the model."""
         source = kept.source_of(self.folder)

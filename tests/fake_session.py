@@ -47,6 +47,7 @@ LOADED = Loaded(
     model="starter", name="SmolLM2 135M", parameters=134_515_008, context=8192, device="cpu", device_name="CPU",
     dtype="bfloat16", threads=2, drafter="twin", drafters=("none", "twin"), no_drafter=None, mode="exact",
     mode_notice=Notice("exact.on"), width=2, largest_k=8, identity="fake", memory_bytes=700_000_000,
+    taken={"target": 330_000_000, "twin": 90_000_000, "cache": 190_000_000},
 )  # fmt: skip
 
 

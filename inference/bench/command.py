@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inference.events import Loaded, LoadProgress
-    from inference.loading import Ready
+    from inference.ready import Ready
     from inference.session import Session
 
 BUILT_IN_NAME = "built-in"

@@ -17,7 +17,7 @@ from inference.statistics import LIBRARIES
 if TYPE_CHECKING:
     import threading
 
-    from inference.loading import Ready
+    from inference.ready import Ready
 
 HASHED = ("*.safetensors", "config.json", "generation_config.json", "tokenizer*.json", "*.jinja")
 CHUNK = 1 << 22

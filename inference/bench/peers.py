@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inference.bench.prompts import Prompt
-    from inference.loading import Ready
+    from inference.ready import Ready
     from inference.settings import Sampling
 
 NAME = "generate"

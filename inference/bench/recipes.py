@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from inference.bench.prompts import Prompt
-    from inference.loading import Ready
+    from inference.ready import Ready
     from inference.session import Session
     from inference.twins import TwinMaker
 

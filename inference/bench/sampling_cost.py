@@ -19,7 +19,7 @@ from inference.settings import Sampling
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from inference.loading import Ready
+    from inference.ready import Ready
     from inference.sampling import Row
 
 VOCABULARIES = (49_152, 152_064)

@@ -266,6 +266,12 @@ def twin_bits(recipe: str, kind: str, width: int) -> float:
     return 4 + 2 * 8 * width / 32 if recipe in EVEN else 8.0 * width
 
 
+def fewer_bits(recipe: str, kind: str, width: int) -> str | None:
+    """The recipe that takes least in a memory of this kind, None where this one takes no more."""
+    fewer = "nf2" if kind == "gpu" else "affine3"
+    return fewer if twin_bits(fewer, kind, width) < twin_bits(recipe, kind, width) else None
+
+
 def _fit(model: Shape, plan: Plan, memory: Memory, releases: int) -> Fit:
     parts = segments(model, plan, memory.kind)
     free = min(memory.whole, memory.free + releases)
@@ -275,8 +281,7 @@ def _fit(model: Shape, plan: Plan, memory: Memory, releases: int) -> Fit:
 def _others(model: Shape, plan: Plan, kind: str) -> Iterator[tuple[Notice, Plan]]:
     """Plans that take less, from the one that gives up least."""
     if plan.twin is not None:
-        fewer = "nf2" if kind == "gpu" else "affine3"
-        if twin_bits(fewer, kind, _width(plan.dtype)) < twin_bits(plan.twin, kind, _width(plan.dtype)):
+        if (fewer := fewer_bits(plan.twin, kind, _width(plan.dtype))) is not None:
             yield Notice("fit.try_recipe", {"recipe": fewer}), replace(plan, twin=fewer)
         plan = replace(plan, twin=None)
         yield Notice("fit.try_no_twin"), plan

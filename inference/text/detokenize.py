@@ -6,6 +6,7 @@ All pieces together are what decoding all ids at once gives, special tokens hidd
 from __future__ import annotations
 
 import re
+from copy import copy
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ class Detokenizer:
         self._window = _tail(tokenizer, self._hidden, before)
         self._context = len(self._window)
         self._shown = len(decode(tokenizer, self._window))
+
+    def copy(self) -> Detokenizer:
+        """Another one that has heard the same."""
+        other = copy(self)
+        other._window = list(self._window)  # noqa: SLF001 - its own kind
+        return other
 
     def push(self, token_id: int) -> str:
         """The text that this token made certain; may be empty, never ends in half a character."""

@@ -28,6 +28,17 @@ class StopScanner(Generic[T]):
         self._held: list[tuple[str, T]] = []
         self.stopped = False
 
+    @property
+    def looks(self) -> bool:
+        """Whether there is any stop string to look for."""
+        return bool(self._stops)
+
+    def copy(self) -> StopScanner[T]:
+        """Another one that has heard the same."""
+        other = StopScanner[T](self._stops)
+        other._text, other._held, other.stopped = self._text, list(self._held), self.stopped
+        return other
+
     def push(self, text: str, tag: T) -> list[tuple[str, T]]:
         """The pieces that became safe to show, with their tags; nothing at or behind a stop."""
         if self.stopped or not text:

@@ -2003,6 +2003,26 @@
         <translation>rápido</translation>
     </message>
     <message>
+        <source>the model {size:.2f} GB</source>
+        <translation>el modelo {size:.2f} GB</translation>
+    </message>
+    <message>
+        <source>its low-bit copy {size:.2f} GB</source>
+        <translation>su copia de pocos bits {size:.2f} GB</translation>
+    </message>
+    <message>
+        <source>the smaller model {size:.2f} GB</source>
+        <translation>el modelo más pequeño {size:.2f} GB</translation>
+    </message>
+    <message>
+        <source>the context {size:.2f} GB</source>
+        <translation>el contexto {size:.2f} GB</translation>
+    </message>
+    <message>
+        <source>graphs {size:.2f} GB</source>
+        <translation>grafos {size:.2f} GB</translation>
+    </message>
+    <message>
         <source>loading</source>
         <translation>cargando</translation>
     </message>
@@ -3674,6 +3694,34 @@
     <message>
         <source>The memory is used up: {asked_gb:.1f} GB more were needed, and {free_gb:.1f} of {total_gb:.1f} GB are free again; choose a smaller context, a smaller model, or no low-bit copy.</source>
         <translation>Se ha agotado la memoria: hacían falta {asked_gb:.1f} GB más y vuelven a estar libres {free_gb:.1f} de {total_gb:.1f} GB; elige un contexto menor, un modelo más pequeño o ninguna copia de pocos bits.</translation>
+    </message>
+    <message>
+        <source>The memory is used up by {model} itself; {free_gb:.1f} of {total_gb:.1f} GB are free again, so {reason}.</source>
+        <translation>El propio {model} agota la memoria; vuelven a estar libres {free_gb:.1f} de {total_gb:.1f} GB, así que {reason}.</translation>
+    </message>
+    <message>
+        <source>When memory runs out, this is given up, in this order: the card&apos;s graphs, bits of the low-bit copy, the low-bit copy, half of the context. The model itself is never changed.</source>
+        <translation>Cuando se agota la memoria, se renuncia, por este orden, a: los grafos de la tarjeta, bits de la copia de pocos bits, la copia de pocos bits, la mitad del contexto. El modelo mismo no se cambia nunca.</translation>
+    </message>
+    <message>
+        <source>Memory ran out: steps run without graphs from now on, which is slower.</source>
+        <translation>Se agotó la memoria: a partir de ahora los pasos van sin grafos, lo que es más lento.</translation>
+    </message>
+    <message>
+        <source>Memory ran out: the low-bit copy is made with fewer bits ({recipe}).</source>
+        <translation>Se agotó la memoria: la copia de pocos bits se hace con menos bits ({recipe}).</translation>
+    </message>
+    <message>
+        <source>Memory ran out: the low-bit copy was let go.</source>
+        <translation>Se agotó la memoria: se ha soltado la copia de pocos bits.</translation>
+    </message>
+    <message>
+        <source>Memory ran out: the context holds {context} tokens from now on.</source>
+        <translation>Se agotó la memoria: a partir de ahora caben {context} tokens en el contexto.</translation>
+    </message>
+    <message>
+        <source>choose 8 bits for each weight, or a smaller model</source>
+        <translation>elige 8 bits por peso o un modelo más pequeño</translation>
     </message>
     <message>
         <source>Borrador ended while it was loading {model}, which needs about {needed_gb:.1f} GB of the {free_gb:.1f} GB that were free; load it again, or choose a smaller one.</source>

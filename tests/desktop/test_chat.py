@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from inference.events import Loaded, Notice, Piece, Round, Started
+from inference.events import GivenUp, Loaded, Notice, Piece, Round, Started
+from inference.messages import ENGLISH
 from inference.settings import Speculation
 from tests.fake_session import LOADED, POEM, Script
 
@@ -269,3 +271,21 @@ def test_the_status_bar_tells_device_threads_and_mode(stage: MakeStage) -> None:
     assert bar.facts.text().startswith(" · CPU · 2 threads · ")
     assert bar.mode.text() == " · exact"
     assert bar.mode.toolTip() == "Exact: speculation changes no bit of the answer"
+    first, parts, order = bar.facts.toolTip().split("\n")
+    assert first == bar.facts.text()
+    assert parts == "the model 0.33 GB, its low-bit copy 0.09 GB, the context 0.19 GB"
+    assert order == ENGLISH["memory.order"]
+
+
+def test_what_was_given_up_is_said_over_the_composer_and_the_model_is_shown_as_it_is(stage: MakeStage) -> None:
+    one = stage().ready()
+    model = one.window.chat.model
+    assert model is not None
+    less = replace(model, context=2048, drafters=("none",), taken={"target": 330_000_000, "cache": 50_000_000})
+    one.window.chat.on_event(GivenUp(Notice("memory.less_context", {"context": 2048}), less))
+    assert one.window.notice.words.text() == "Memory ran out: the context holds 2048 tokens from now on."
+    assert one.window.chat.model == less
+    assert "the context 0.05 GB" in one.window.status_bar.facts.toolTip()
+    assert "low-bit copy 0" not in one.window.status_bar.facts.toolTip()
+    one.window.chat.on_event(replace(less, given_up=(Notice("memory.no_graphs"), Notice("memory.no_twin"))))
+    assert one.window.notice.words.text().endswith("is slower. Memory ran out: the low-bit copy was let go.")

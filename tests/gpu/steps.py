@@ -31,7 +31,7 @@ from tests.gpu.shapes import with_layers as fewer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from inference.engine import Outcome
+    from inference.engine import Foresight, Outcome
     from tests.gpu.report import Report
     from tests.gpu.shapes import Shape
 
@@ -102,7 +102,7 @@ class SetAcceptance(GraphTwin):
     begin = 0
     acceptance = 1.0
 
-    def launch(self, ids: Sequence[int], k: int, sampler: Sampler) -> int:
+    def launch(self, ids: Sequence[int], k: int, sampler: Sampler, foresee: Foresight | None = None) -> int:
         """The twin's steps, and other tokens in their place."""
         count = super().launch(ids, k, sampler)
         if self.text:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from inference import doctor
-from inference.messages import ENGLISH, Notice
+from inference.messages import ENGLISH, Notice, sentence
+from tests.inference.models.folders_for_tests import whole_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,20 @@ def test_json_and_status(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     said = capsys.readouterr().out
     assert "! PyTorch cannot be used (libcublas is missing)" in said
     assert "cannot run" in said.splitlines()[-1]
+
+
+def test_what_the_starter_takes_is_told_part_by_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert look("parts") == [("good", "memory.order")]
+    whole_model(tmp_path / "starter", hidden_size=64)
+    monkeypatch.setattr(doctor.starter, "is_ready", lambda: True)
+    monkeypatch.setattr(doctor.starter, "folder", lambda: tmp_path / "starter")
+    takes, order = doctor._isolated("parts", doctor._parts)
+    values = takes.notice.values
+    parts = [values[f"{name}_mb"] for name in ("target", "twin", "cache", "graphs", "work")]
+    assert values["total_mb"] == sum(parts)  # type: ignore[arg-type]
+    assert min(parts[:3]) > 0  # type: ignore[type-var, operator]
+    assert "its low-bit copy" in sentence(takes.notice)
+    assert "the card's graphs, bits of the low-bit copy" in sentence(order.notice)
 
 
 def test_a_probe_that_throws_is_a_line_among_the_others(
