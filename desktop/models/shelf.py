@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from inference.events import LoadFailed, Notice
 
 MODELS = "models"
+PART = re.compile(r"-\d{5}-of-\d{5}(?=\.gguf$)", re.IGNORECASE)
 
 
 class Shelf(QObject):
@@ -143,8 +145,8 @@ class Shelf(QObject):
         self.show_downloads()
 
     def bring(self, paths: list[Path]) -> None:
-        """Import folders and GGUF files."""
-        for path in paths:
+        """Import folders and GGUF files; of the parts of a set the first stands for all."""
+        for path in without_later_parts(paths):
             self.queue.add(Item(str(path), path.name, "import"))
         self.show_downloads()
 
@@ -340,6 +342,14 @@ class Shelf(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self.bring([Path(name)]))
         dialog.open()
+
+
+def without_later_parts(paths: list[Path]) -> list[Path]:
+    """Of files that are parts of one set only the first that was given."""
+    found: dict[Path, Path] = {}
+    for path in sorted(paths):
+        found.setdefault(path.with_name(PART.sub("", path.name)), path)
+    return [path for path in paths if path in found.values()]
 
 
 def models_in(data: QMimeData) -> list[Path]:

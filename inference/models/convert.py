@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from inference.messages import Notice, Problem
-from inference.models import contents, gguf_header, places
+from inference.models import contents, gguf_header, gguf_set, places
 from inference.models.folders import models_folder, require_models_folder, require_space, writable
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ MARKER = "borrador.json"
 FORMAT = 1
 """Raised when the conversion changes, so that older copies are made anew."""
 WORK = ".import"
+JOINED = 0.2
+"""How far the whole is when the parts of a set are one file."""
 OVERHEAD = 1.3
 """Memory of a conversion: the converted weights and some tensors at full precision."""
 
@@ -34,7 +36,8 @@ OVERHEAD = 1.3
 def bring(path: Path, progress: Progress) -> Path:
     """Make ``path`` installed; returns the folder (or remembers it). Raises Problem with the way out."""
     try:
-        path = path.resolve(strict=True)
+        # A file keeps its name: in the shared cache it is a link to one that is called by its hash.
+        path = path.parent.resolve(strict=True) / path.name if path.is_file() else path.resolve(strict=True)
     except (OSError, RuntimeError) as error:
         raise Problem("error.model_not_found", model=str(path)) from error
     if path.is_file():
@@ -59,15 +62,14 @@ def bring(path: Path, progress: Progress) -> Path:
 
 
 def from_gguf(path: Path, progress: Progress) -> Path:
-    """The converted folder of a GGUF file, made if it is not there yet."""
+    """The converted folder of a GGUF file, or of the set that it is a part of, made if it is not there yet."""
     files, missing = gguf_header.parts(path)
     if missing:
-        raise Problem("error.gguf_parts", model=path.name, files=", ".join(missing[:3]))
+        raise Problem("error.gguf_parts", model=path.name, files=gguf_header.listed(missing))
     if gguf_header.OTHER_PART.fullmatch(path.name):
         raise Problem("error.gguf_parts", model=path.name, files="the file they were cut from")
-    if len(files) > 1:
-        raise Problem("error.gguf_split", model=path.name, count=len(files))
-    header = gguf_header.read(path)
+    path, name = files[0], gguf_set.name(files[0])
+    header = gguf_set.read(files)
     if (done := converted(path)) is not None:
         return done
     progress(Notice("convert.reading", {"model": path.name}), None)
@@ -76,10 +78,18 @@ def from_gguf(path: Path, progress: Progress) -> Path:
     conversion.check(path, header)
     needed = conversion.bytes_needed(header)
     require_memory(path.name, int(needed * OVERHEAD))
-    with _work(path, needed, progress) as work:
-        conversion.convert(path, work, progress)
+    joined = sum(file.stat().st_size for file in files) if len(files) > 1 else 0
+    with _work(path, needed + joined, progress) as work:
+        one, made, converting = path, work / "made", progress
+        made.mkdir()
+        if joined:
+            (work / "joined").mkdir()
+            one = work / "joined" / f"{name}.gguf"
+            gguf_set.join(files, one, _between(progress, 0, JOINED))
+            converting = _between(progress, JOINED, 1)
+        conversion.convert(one, made, converting)
         licence = header.values.get("general.license")
-        return _finish(path, work, _free_name(path.stem), progress, str(licence) if licence else None)
+        return _finish(path, made, _free_name(name), converting, str(licence) if licence else None)
 
 
 def from_pickles(folder: Path, progress: Progress) -> Path:
@@ -110,7 +120,7 @@ def notes(source: Path) -> tuple[Notice, ...]:
 
     if not source.is_file():
         return ()
-    header = gguf_header.read(source)
+    header = gguf_header.read(gguf_header.parts(source)[0][0])
     if gguf_tokenizer.is_sure(header):
         return ()
     rule = str(header.values.get("tokenizer.ggml.pre", "none"))
@@ -210,9 +220,14 @@ def _finish(source: Path, work: Path, name: str, progress: Progress, licence: st
 
 def _identity(source: Path) -> str:
     """A source by its place and state; reading gigabytes to hash them would take longer than is worth it."""
-    paths = [source] if source.is_file() else sorted(source.glob("*.bin"))
-    states = [f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in paths]
+    paths = gguf_header.parts(source)[0] if source.is_file() else sorted(source.glob("*.bin"))
+    states = [f"{path.resolve()} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in paths]
     return hashlib.sha256("\n".join(states).encode()).hexdigest()
+
+
+def _between(progress: Progress, begin: float, end: float) -> Progress:
+    """Progress of a part of the work, as progress of the whole."""
+    return lambda notice, done: progress(notice, None if done is None else begin + (end - begin) * done)
 
 
 def _free_name(name: str) -> str:

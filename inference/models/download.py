@@ -17,7 +17,7 @@ from huggingface_hub import constants
 from huggingface_hub.file_download import are_symlinks_supported
 
 from inference.messages import Notice, Problem
-from inference.models import contents
+from inference.models import contents, gguf_header
 from inference.models.folders import hub_cache, require_space, writable
 from inference.models.hub_errors import as_problem, seconds_to_wait
 from inference.models.transfer import PASSING, File, Meter, Transfer, countdown, wait_as_told
@@ -113,13 +113,18 @@ class _Download:
         return Fetched(self.snapshot, self.commit)
 
     def _one(self, listed: dict[str, File], name: str) -> Fetched:
-        """One GGUF file, alone."""
-        file = listed.get(name)
-        if file is None or not name.lower().endswith(".gguf"):
+        """One GGUF file, alone, or the whole set that it is a part of."""
+        if name not in listed or not name.lower().endswith(".gguf"):
             raise Problem("error.choose_file", model=self.repository, files=_ggufs(listed))
-        self._bring(self._begin([file]), file)
-        self._lay_out([file])
-        return Fetched(self.snapshot, self.commit, self.snapshot / name)
+        names = gguf_header.names_of_set(name)
+        if lacking := [one for one in names if one not in listed]:
+            raise Problem("error.repo_incomplete", model=self.repository, files=gguf_header.listed(lacking))
+        files = [listed[one] for one in names]
+        transfer = self._begin(files)
+        for file in files:
+            self._bring(transfer, file)
+        self._lay_out(files)
+        return Fetched(self.snapshot, self.commit, self.snapshot / names[0])
 
     def _begin(self, files: list[File]) -> Transfer:
         """Count what is here and what is to come, and see that there is room for it."""
@@ -230,6 +235,10 @@ class _Download:
 
 
 def _ggufs(listed: dict[str, File]) -> str:
-    """The GGUF files with their sizes, smallest first."""
-    files = sorted((file for file in listed.values() if file.name.lower().endswith(".gguf")), key=lambda one: one.size)
-    return ", ".join(f"{file.name} ({file.size / 1e9:.1f} GB)" for file in files[:12])
+    """The GGUF files with their sizes, smallest first; of a set the first with the size of all."""
+    sizes: dict[str, int] = {}
+    for name, file in sorted(listed.items()):
+        if name.lower().endswith(".gguf"):
+            first = gguf_header.names_of_set(name)[0]
+            sizes[first] = sizes.get(first, 0) + file.size
+    return ", ".join(f"{name} ({sizes[name] / 1e9:.1f} GB)" for name in sorted(sizes, key=lambda one: sizes[one])[:12])

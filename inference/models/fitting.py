@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inference.messages import Problem
-from inference.models import contents, fit, gguf_header, headers
+from inference.models import contents, fit, gguf_header, gguf_set, headers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +56,7 @@ def plan(shape: Shape, dtype: str, twin: str, context: int) -> Callable[[str], P
 
 def _of_gguf(entry: Entry) -> Shape:
     """The shape a GGUF file will have once it is converted."""
-    header = gguf_header.read(Path(entry.model))
+    header = gguf_set.read(gguf_header.parts(Path(entry.model))[0])
     heads = header.figure("attention.head_count")
     hidden = header.figure("embedding_length")
     if not isinstance(hidden, int) or not isinstance(heads, int):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from inference.messages import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 VERSIONS = (2, 3)
@@ -43,6 +43,8 @@ UNREADABLE = frozenset({"Q8_1", "Q8_K"})
 
 INSTEAD = "Q4_K_M or Q8_0"
 """What to try in place of a quantization that cannot be read."""
+
+MOST_PARTS = 9999
 
 PART = re.compile(r"(?P<stem>.+?)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.IGNORECASE)
 OTHER_PART = re.compile(r".+?[.-]part[-_]?\d+of\d+(?:\.gguf)?", re.IGNORECASE)
@@ -139,14 +141,26 @@ def parts(path: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
 
     A file that is no part of a set is a set of one.
     """
-    match = PART.fullmatch(path.name)
-    if not match:
+    names = names_of_set(path.name)
+    if len(names) == 1:
         return (path,), ()
-    count = int(match["count"])
-    names = [f"{match['stem']}-{number:05d}-of-{count:05d}.gguf" for number in range(1, min(count, 9999) + 1)]
     beside = {entry.name.lower(): entry for entry in path.parent.iterdir()}
     found = [beside[name.lower()] for name in names if name.lower() in beside]
     return tuple(found), tuple(name for name in names if name.lower() not in beside)
+
+
+def names_of_set(name: str) -> list[str]:
+    """The names of all files of the set that a file of this name belongs to; its own where it belongs to none."""
+    match = PART.fullmatch(name)
+    count = min(int(match["count"]), MOST_PARTS) if match else 1
+    if match is None or count < 2:
+        return [name]
+    return [f"{match['stem']}-{number:05d}-of-{match['count']}.gguf" for number in range(1, count + 1)]
+
+
+def listed(missing: Sequence[str]) -> str:
+    """Names of missing parts for a sentence: the first few, and that there are more."""
+    return ", ".join([*missing[:3], *(["…"] if len(missing) > 3 else [])])
 
 
 class _Reader:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from inference.messages import Notice, Problem, sentence
-from inference.models import architectures, contents, gguf_header, headers, places, starter
+from inference.models import architectures, contents, gguf_header, gguf_set, headers, places, starter
 from inference.models.folders import hub_cache, models_folder
 from inference.settings import DRAFTERS
 
@@ -148,15 +148,14 @@ def describe_gguf(path: Path, source: Source) -> Entry:
     """The entry of a GGUF file, or of the set whose first part it is; it is imported before it can be loaded."""
     files, missing = gguf_header.parts(path)
     size = sum(file.stat().st_size for file in files)
-    match = gguf_header.PART.fullmatch(path.name)
-    name = match["stem"] if match else path.stem
+    name = gguf_set.name(path)
     entry = Entry(name, str(path), path.parent, source, "gguf", size=size, shared=source in ("hub", "folder"))
     try:
-        first = gguf_header.read(path)
-        every = [first, *(gguf_header.read(file) for file in files if file != path)]
+        every = [gguf_header.read(file) for file in files] if missing else [gguf_set.read(files)]
+        first = every[0]
     except Problem as problem:
         return replace(entry, problem=problem.notice, complete=False)
-    notice = Notice("error.gguf_parts", {"model": name, "files": ", ".join(missing[:3])}) if missing else None
+    notice = Notice("error.gguf_parts", {"model": name, "files": gguf_header.listed(missing)}) if missing else None
     return replace(
         entry,
         architecture=first.architecture,

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QMessageBox
 
 from desktop.models.fit_bar import Fit, FitBar, Segment
 from desktop.models.item import Item, State
-from desktop.models.shelf import models_in
+from desktop.models.shelf import models_in, without_later_parts
 from desktop.palette import DARK, LIGHT
 from desktop.settings import network
 from desktop.settings.network import Environment, Network
@@ -213,6 +213,12 @@ def test_a_dropped_model_is_imported_and_other_files_are_for_the_message(shop: S
     items = list(shop.window.shelf.queue.items)
     until(shop, lambda: all(item.state is State.FAILED for item in items))
     assert all(item.notice is not None and item.notice.id.startswith("error.") for item in items)
+
+
+def test_parts_of_a_set_that_are_dropped_together_are_one_import(tmp_path: Path) -> None:
+    parts = [tmp_path / f"big-0000{number}-of-00003.gguf" for number in (2, 1, 3)]
+    others = [tmp_path / "small.gguf", tmp_path / "big.gguf.part", tmp_path / "folder"]
+    assert without_later_parts([*parts, *others]) == [parts[1], *others]
 
 
 def test_how_the_hub_is_reached_counts_from_the_next_job(

@@ -76,14 +76,17 @@ def change_header(path: Path, change: Any) -> None:
 def small_gguf(
     path: Path, kind: str = "Q8_0", *, layers: int = 2, hidden: int = 64, vocabulary: int = 264,
     architecture: str = "llama", context: int = 512, seed: int = 0, feed_forward: int = 128,
-    extra: dict[str, Any] | None = None, **values: Any,
+    extra: dict[str, Any] | None = None, part: int = 0, **values: Any,
 ) -> Path:
-    """A tiny llama as a GGUF file whose matrices are of one kind; norms and embeddings in F32."""
+    """A tiny llama as a GGUF file whose matrices are of one kind; norms and embeddings in F32.
+
+    With ``part``, a set of files of at most so many tensors each.
+    """
     import gguf
     from tokenizers import pre_tokenizers
 
     heads, key_heads = 4, 2
-    writer = gguf.GGUFWriter(path, architecture)
+    writer = gguf.GGUFWriter(path, architecture, split_max_tensors=part)
     writer.add_name("tiny")
     writer.add_context_length(context)
     writer.add_embedding_length(hidden)
