@@ -405,11 +405,6 @@ _MARKED = {
         "sentences",
         "{model} is one part of a set, and {files} is missing; put all parts into one folder.",
     ),
-    "error.gguf_split": QT_TRANSLATE_NOOP(
-        "sentences",
-        "{model} is a set of {count} files, which cannot be imported; join them first with llama-gguf-split --merge, "
-        "or choose a single file.",
-    ),
     "error.not_converted": QT_TRANSLATE_NOOP(
         "sentences",
         "{model} cannot be imported: {detail}; choose a copy with safetensors.",

@@ -316,8 +316,6 @@ ENGLISH: dict[str, str] = {
     "error.gguf_architecture": "{model} is a GGUF file of the kind {architecture}, which transformers {version} "
     "cannot convert; choose a copy with safetensors.",
     "error.gguf_parts": "{model} is one part of a set, and {files} is missing; put all parts into one folder.",
-    "error.gguf_split": "{model} is a set of {count} files, which cannot be imported; join them first with "
-    "llama-gguf-split --merge, or choose a single file.",
     "error.not_converted": "{model} cannot be imported: {detail}; choose a copy with safetensors.",
     "error.pickle": "{file} of {model} holds more than weights, or is damaged, so it was not opened; choose a copy "
     "with safetensors.",

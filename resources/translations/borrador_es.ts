@@ -3636,10 +3636,6 @@
         <translation>A {model} le falta {files} en el propio repositorio; elige otra copia.</translation>
     </message>
     <message>
-        <source>{model} is a set of {count} files, which cannot be imported; join them first with llama-gguf-split --merge, or choose a single file.</source>
-        <translation>{model} es un conjunto de {count} archivos, que no se puede importar; únelos antes con llama-gguf-split --merge o elige un archivo único.</translation>
-    </message>
-    <message>
         <source>{model} cannot be imported: {detail}; choose a copy with safetensors.</source>
         <translation>{model} no se puede importar: {detail}; elige una copia con safetensors.</translation>
     </message>
