@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -60,19 +61,20 @@ def compiled(
     return triton.compile(source, target=GPUTarget("cuda", card, 32), options={"num_warps": warps})
 
 
-def machine_code(made: Any) -> dict[str, Any]:
-    """Registers, bytes of stack (spills), all instructions, and those of the longest loop by kind."""
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(made.asm["cubin"])
-        file.flush()
-        text = _run("nvdisasm", "-c", file.name)
-        usage = _run("cuobjdump", "-res-usage", file.name)
-    found = re.search(r"REG:(\d+) STACK:(\d+).*? LOCAL:(\d+)", usage)
-    assert found is not None, usage
+def usage(made: Any) -> dict[str, Any]:
+    """Registers, and bytes of stack (spills)."""
+    found = re.search(r"REG:(\d+) STACK:(\d+).*? LOCAL:(\d+)", _run(made, "cuobjdump", "-res-usage"))
+    assert found is not None
+    registers, stack, local = map(int, found.groups())
+    return {"registers": registers, "spilled_bytes": stack + local}
+
+
+def longest_loop(made: Any) -> list[str]:
+    """Its instructions. The disassembler takes longer than the compiler."""
     instructions: list[str] = []
     labels: dict[str, int] = {}
     loop: list[str] = []
-    for line in text.splitlines():
+    for line in _run(made, "nvdisasm", "-c").splitlines():
         if label := re.match(r"(\.L_x_\d+):", line):
             labels[label.group(1)] = len(instructions)
         if re.search(r"^\s+/\*[0-9a-f]{4,}\*/", line):
@@ -80,35 +82,39 @@ def machine_code(made: Any) -> dict[str, Any]:
             back = re.search(r"BRA.*`\((\.L_x_\d+)\)", line)
             if back and back.group(1) in labels:
                 loop = max(loop, instructions[labels[back.group(1)] :], key=len)
-    kinds: dict[str, int] = {}
-    for instruction in loop:
-        kind = re.sub(r"^@!?U?P\d+\s+", "", instruction).split(" ")[0].split(".")[0]
-        kinds[kind] = kinds.get(kind, 0) + 1
-    registers, stack, local = map(int, found.groups())
-    return {
-        "registers": registers, "spilled_bytes": stack + local, "instructions": len(instructions), "loop": len(loop),
-        "kinds": kinds,
-    }  # fmt: skip
+    return loop
 
 
-def _run(tool: str, *arguments: str) -> str:
-    return subprocess.run([TOOLS / tool, *arguments], capture_output=True, text=True, check=True).stdout
+def kinds(instructions: list[str]) -> dict[str, int]:
+    """How many of each kind."""
+    bare = (re.sub(r"^@!?U?P\d+\s+", "", instruction) for instruction in instructions)
+    return dict(Counter(instruction.split(" ")[0].split(".")[0] for instruction in bare))
+
+
+def _run(made: Any, tool: str, option: str) -> str:
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(made.asm["cubin"])
+        file.flush()
+        return subprocess.run([TOOLS / tool, option, file.name], capture_output=True, text=True, check=True).stdout
 
 
 def product(card: int, tile: Any, *, bits: int = 3, rows: int = 1, block: int = 64, offsets: bool = False,
             out: int = 4096, columns: int = 14336) -> dict[str, Any]:  # fmt: skip
-    """The low-bit product's machine code, with instructions a weight of its loop."""
+    """What the low-bit product takes; for one row also instructions a weight of its loop."""
     constants = {
         "ROWS": rows, "OUT": out, "EVERY": out, "GROUPS": columns // 32, "PER_BLOCK": block // 32, "SPLIT": tile.split,
         "BITS": bits, "WITH_OFFSETS": offsets, "TILE_OUT": tile.out, "TILE_GROUPS": tile.groups,
     }  # fmt: skip
-    made = machine_code(compiled(triton_low_bit.low_bit_product, card, constants, tile.warps))
+    made = compiled(triton_low_bit.low_bit_product, card, constants, tile.warps)
+    if rows > 1:
+        return usage(made)
+    loop = longest_loop(made)
     weights = tile.out * tile.groups * 32 / (tile.warps * 32)
-    return {"per_weight": made["loop"] / weights, **made}
+    return {"per_weight": len(loop) / weights, "kinds": kinds(loop), **usage(made)}
 
 
 def others(card: int, half: str, everything: bool) -> dict[str, dict[str, Any]]:
-    """The machine code of the other kernels, or of those with matrix units, in the shapes of an 8B model."""
+    """What the other kernels take, or those with matrix units, in the shapes of an 8B model."""
     keys, warps = (16, 8) if card < 80 else (64, 4)  # as triton_steps.attention_tile has it
     out = 32 if card < 80 else 64
     llama = {"COLUMNS": 4096, "GROUPS": 128, "TILE": 128, "SPLIT": 2, "WITH_BIAS": False}
@@ -134,8 +140,8 @@ def others(card: int, half: str, everything: bool) -> dict[str, dict[str, Any]]:
         "noise": (triton_noise.keyed_noise, {"SIZE": 128256, "TILE": 256}, 4, {}),
     }  # fmt: skip
     return {
-        name: machine_code(compiled(kernel, card, constants, count, half, **kinds))
-        for name, (kernel, constants, count, kinds) in made.items()
+        name: usage(compiled(kernel, card, constants, count, half, **pointers))
+        for name, (kernel, constants, count, pointers) in made.items()
         if everything or name in ("8-bit weights", "attention")
     }
 
