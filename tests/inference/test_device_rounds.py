@@ -13,6 +13,7 @@ from torch.nn import functional
 from inference.decoder import Decoder, pack
 from inference.device_rounds import Choice, DeviceRounds, GraphTwin, follow
 from inference.drafters.base import Draft
+from inference.drafters.ngram import NgramDrafter
 from inference.drafters.none import NoDrafter
 from inference.engine import Engine
 from inference.exact import fast_width
@@ -23,11 +24,17 @@ from inference.linears import DenseLinear
 from inference.quantize.pack import pack as pack_matrix
 from inference.quantize.pack import rounded
 from inference.quantize.triton_launch import LowBitProduct, Tile, power_of_two
+from inference.reply_text import ReplyText
 from inference.rows import tree_rows
+from inference.sampling import Sampler
 from inference.settings import Sampling
 from tests.inference.models_for_tests import CPU, FixedK, Poisoned, tiny_model, write
+from tests.inference.text.tiny_tokenizers import tiny_tokenizer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inference.engine import Foresight, Outcome
     from inference.model import Forward
 
 pytestmark = pytest.mark.filterwarnings("ignore:(invalid value|overflow|divide by zero) encountered:RuntimeWarning")
@@ -229,10 +236,96 @@ def test_a_draft_without_confidence_ends_one_step_late(card: tuple[Engine, Graph
     assert whole == write(engine, PROMPT, NoDrafter(), FixedK(0), sampling, 4)
 
 
+def first_of(end: int) -> Foresight:
+    """Ends behind the first of these tokens."""
+    return lambda tokens: next((count for count, token in enumerate(tokens, 1) if token == end), None)
+
+
+def test_nothing_is_drafted_behind_an_end_but_the_step_that_was_launched(card: tuple[Engine, GraphTwin]) -> None:
+    """The host looks one step late; what was drafted meanwhile is not part of the draft."""
+    engine, twin = card
+    engine.reuse(())
+    for _ in engine.prefill(PROMPT, lambda: False):
+        pass
+    sampler = Sampler(Sampling(temperature=0), 7, PROMPT)
+    assert twin.launch(PROMPT, 4, sampler, lambda tokens: None) == 4
+    whole = twin.chain[1:5].tolist()
+    asked: list[list[int]] = []
+
+    def foresee(tokens: Sequence[int]) -> int | None:
+        asked.append(list(tokens))
+        return first_of(whole[1])(tokens)
+
+    place = whole.index(whole[1]) + 1
+    assert twin.launch(PROMPT, 4, sampler, foresee) == place
+    assert asked == [whole[:count] for count in range(1, place + 1)]
+    assert int(twin._place) == place + 1, "one step was launched meanwhile"
+    assert twin.launch(PROMPT, place, sampler, foresee) == place, "the last one needs no look"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_reply_ends_at_the_same_token_with_all_drafters(card: tuple[Engine, GraphTwin]) -> None:
+    engine, rough_twin = card
+    assert engine.rounds is not None
+    sure = GraphTwin(engine.forward, engine.cache, rough_twin._choice)  # type: ignore[arg-type]  # right every time
+
+    def text(drafter: Any, k: int, end: int | None) -> tuple[list[int], list[Outcome]]:
+        engine.reuse(())
+        for _ in engine.prefill(PROMPT, lambda: False):
+            pass
+        sampler, planner = Sampler(Sampling(temperature=0.9), 7, PROMPT), FixedK(k)
+        foresee = None if end is None else first_of(end)
+        rounds = engine.decode(
+            PROMPT, sampler, drafter, planner, lambda token: "end" if token == end else None, COUNT, foresee
+        )
+        outcomes = list(rounds)
+        return [token for outcome in outcomes for token in outcome.tokens], outcomes
+
+    plain, _ = text(NoDrafter(), 0, None)
+    end = plain[2]
+    whole = plain[: plain.index(end) + 1]
+    ngram = NgramDrafter(frozenset())
+    for drafter in (sure, rough_twin, ngram, Poisoned(lambda ids, _: end)):
+        written, outcomes = text(drafter, 4, end)
+        assert written == whole, drafter.name
+        assert outcomes[-1].stopped == "end"
+        assert engine.cache.length == len(PROMPT) + len(whole) - 1
+        assert list(engine.ids) == [*PROMPT, *whole][:-1]
+        for outcome in outcomes:
+            if isinstance(drafter, GraphTwin) and end in outcome.draft.tokens:
+                assert outcome.draft.tokens.index(end) == outcome.drafted - 1, "nothing behind the end is counted"
+    _, (only,) = text(sure, 4, end)
+    assert (only.drafted, only.accepted, only.tested) == (len(whole),) * 3
+
+
+def test_a_look_ahead_at_a_reply_changes_nothing() -> None:
+    """Where end tokens and stop strings would end it, half characters and halves of stop strings included."""
+    tokenizer = tiny_tokenizer("byte", special=("<|im_end|>",))
+    end = tokenizer.convert_tokens_to_ids("<|im_end|>")
+    ids = [*tokenizer.encode("a café, a naïve café or two", add_special_tokens=False), end, 5]
+    for stops, ends in (((), frozenset({end})), (("é or",), frozenset()), (("naïve", "é, b"), frozenset({end}))):
+        looked = ReplyText(tokenizer, ends, stops)
+        straight = ReplyText(tokenizer, ends, stops)
+        stopped = None
+        for place, token in enumerate(ids):
+            ahead = ids[place:]
+            found = looked.foresee(ahead)
+            assert found == looked.foresee(ahead)
+            stopped = looked.push(token)
+            assert stopped == straight.push(token)
+            assert (found == 1) == (stopped is not None)
+            if stopped is not None:
+                break
+        assert stopped == ("stop" if stops else "end")
+        for one in (looked, straight):
+            one.take(())
+            one.finish()
+        assert looked.shown == straight.shown
+
+
 def test_the_twin_drafts_alone_too(card: tuple[Engine, GraphTwin]) -> None:
     """For drafters made of several, which take its draft to the host."""
-    from inference.sampling import Sampler
-
     engine, twin = card
     engine.reuse(())
     for _ in engine.prefill(PROMPT, lambda: False):
