@@ -40,6 +40,7 @@ class Desk(QObject):
 
     happened = Signal(object)
     counted = Signal(object)
+    unloaded = Signal()
 
     def __init__(self) -> None:
         super().__init__()
