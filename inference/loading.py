@@ -5,7 +5,6 @@ Each step says what it does; between steps and matrices it looks whether the cal
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
@@ -26,7 +25,7 @@ from inference.linears import packs
 from inference.measure import StepTimes, draft_step_ms, step_times
 from inference.memory import taken
 from inference.model import ReferenceForward, TextModel, is_recurrent, load_text_model
-from inference.models import fitting, interrupted
+from inference.models import contents, fitting, interrupted
 from inference.models.fit import Plan
 from inference.models.source import Located, locate
 from inference.quantize import eight_bit, targets
@@ -65,7 +64,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     found = yield from _located(choice.model, cancel, choice.fetch)
     yield checked(Notice("load.reading", {"model": found.name}))
     device = chosen(choice.device)
-    config: dict[str, Any] = json.loads((found.folder / "config.json").read_text(encoding="utf-8"))
+    config = contents.read(found.folder / contents.CONFIG, found.name)
     config = config.get("text_config", config)
     dtypes = _dtypes(choice.dtype, config, device)
     dtype = dtypes[0]

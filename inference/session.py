@@ -385,4 +385,6 @@ def _notice(error: Exception) -> Notice:
         return error.notice
     if freeing.is_out_of_memory(error):
         return freeing.told(error)
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return Notice("error.file", {"file": str(error.filename), "detail": error.strerror})
     return Notice("error.unexpected", {"detail": f"{type(error).__name__}: {error}".split("\n")[0]})

@@ -99,13 +99,15 @@ class Unloading(QObject):
             self._menu.show_unload(self.tr("Stop loading") if chat.is_loading else "")
         if self._is_offering and (chat.model is not None or chat.is_loading):
             self._is_offering = False
-            self._page.notice.hide()
+            if self._page.notice.words.text() == self.tr("No model is loaded."):  # it may say something else by now
+                self._page.notice.hide()
         if chat.can_ask and self._then is not None:
             then, self._then = self._then, None
             QTimer.singleShot(0, self, then)  # when every part of the window knows that there is a model
 
     def _on_unloaded(self) -> None:
-        if self._words and not self._is_offering and self._chat.model is None and not self._chat.is_loading:
+        is_still_so = self._chat.model is None and not self._chat.is_loading
+        if self._words and is_still_so and self._page.notice.isHidden():  # an offer is worth more than this
             self._say(self._words)
         self._words = ""
 

@@ -122,6 +122,10 @@ def read(path: Path, name: str) -> dict[str, Any]:
     """A JSON file of a model as a dictionary. Raises Problem when it is none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:  # a folder may be moved while it is read
+        if not path.parent.is_dir():
+            raise Problem("error.model_not_found", model=str(path.parent)) from error
+        raise Problem("error.model_incomplete", model=name, files=path.name) from error
     except (OSError, ValueError, RecursionError) as error:
         raise Problem("error.model_damaged", model=name, detail=f"{path.name} is no JSON") from error
     if not isinstance(content, dict):

@@ -13,6 +13,7 @@ from desktop.models.fits import Fits
 from desktop.models.installed import Installed
 from desktop.palette import LIGHT
 from inference.settings import ModelChoice
+from tests.desktop.models.entries import entry
 from tests.fake_session import LOADED
 
 if TYPE_CHECKING:
@@ -24,19 +25,6 @@ SEGMENTS = [
     {"name": "target", "bytes": 3 * 10**9}, {"name": "twin", "bytes": 10**9}, {"name": "others", "bytes": 2 * 10**9},
     {"name": "free", "bytes": 2 * 10**9},
 ]  # fmt: skip
-
-
-def entry(name: str, **changes: Any) -> dict[str, Any]:
-    return {
-        "name": name, "model": f"owner/{name}", "folder": f"/hub/{name}", "source": "hub", "kind": "model",
-        "revision": None, "architecture": "LlamaForCausalLM", "parameters": 10**9, "dtype": "bfloat16", "size": 10**9,
-        "context": 8192, "licence": "mit", "template": True, "shared": True, "complete": True, "problem": None,
-        "ready": True, "drafters": [
-            {"name": "none", "available": True, "reason": None},
-            {"name": "twin", "available": False, "reason": "drafter.no_linear"},
-            {"name": "ngram", "available": True, "reason": None},
-        ], **changes,
-    }  # fmt: skip
 
 
 def told(*, fits: bool = True, remedies: tuple[str, ...] = ()) -> dict[str, Any]:

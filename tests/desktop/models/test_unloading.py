@@ -10,9 +10,11 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 
+from desktop.models.item import Item, State
 from inference.events import LoadFailed, Notice
 from inference.settings import ModelChoice
 from tests.desktop.models.by_keys import CONTROL, focused, press
+from tests.desktop.models.entries import entry
 from tests.desktop.steps import follow
 from tests.fake_session import FakeSession, Script
 
@@ -250,6 +252,64 @@ def test_unloaded_while_the_twin_is_made(stage: MakeStage) -> None:
     one.session.script.twin_permits.release(100)  # it waits inside a step otherwise
     freed(one)
     assert is_without_model(one) and not one.window.status_bar.twin.isVisible()
+
+
+def test_ten_switches_while_a_reply_streams(stage: MakeStage) -> None:
+    permits = threading.Semaphore(3)
+    one = stage(Script(permits=permits)).ready()
+    one.window.ask("Write")
+    one.wait(lambda: len(one.reply.rounds) == 3)
+    written = one.reply.text
+    for number in range(10):
+        one.window.menu.choose(f"owner/model-{number}")
+        if number % 3 == 0:
+            one.window.shelf.unloading.unload()
+    one.window.menu.choose("owner/last")
+    one.wait(lambda: one.session.choices[-1].model == "owner/last")
+    one.ready()
+    assert one.reply.text == written and not one.conversation.is_writing and header(one) == "SmolLM2 135M"
+    permits.release(500)
+    one.ask("And now")
+    assert "waves of the sea" in one.reply.text and len(one.session.requests) == 2
+
+
+def test_unloaded_as_a_download_ends_both_are_told_and_nothing_else_is_hidden(stage: MakeStage) -> None:
+    one = stage().ready()
+    item = Item("owner/sea", "sea", state=State.DONE, model="owner/sea")
+    one.window.shelf.unloading.unload()
+    one.window.shelf.queue.arrived.emit(item)
+    one.wait(lambda: one.session.is_closed)
+    one.qtbot.wait(0)
+    assert one.window.notice.words.text() == "sea is here."
+    one.window.composer.put("Of the sea")
+    one.window.composer.submit()
+    one.window.shelf.queue.arrived.emit(item)
+    assert (one.window.notice.words.text(), one.window.notice.button.text()) == ("sea is here.", "Load")
+    one.window.menu.choose("starter")
+    one.ready()
+    assert one.window.notice.isVisible() and one.window.composer.text() == "Of the sea"
+    one.window.notice.button.click()
+    one.wait(lambda: one.session.choices[-1].model == "owner/sea")
+
+
+def test_a_loaded_model_whose_files_are_gone_can_still_be_unloaded(stage: MakeStage) -> None:
+    one = stage().ready()
+    here = entry("SmolLM2", model="starter", source="starter")
+    one.window.shelf._on_library({"models": [here], "folders": []})
+    one.window.shelf._on_library({"models": [], "folders": []})
+    assert header(one) == "SmolLM2 135M" and one.window.menu.unload.isVisible()
+    one.ask("Still there")
+    freed(one)
+    assert is_without_model(one)
+
+
+def test_closing_while_the_model_is_let_go(stage: MakeStage) -> None:
+    one = stage(Script(permits=threading.Semaphore(2))).ready()
+    one.window.ask("Write")
+    one.wait(lambda: one.reply.rounds)
+    one.window.shelf.unloading.unload()
+    one.window.close()
+    assert one.worker.has_ended(5_000) and one.session.is_closed
 
 
 @pytest.mark.parametrize("width", [480, 1180])

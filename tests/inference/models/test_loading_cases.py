@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from inference import loading
-from inference.events import Finished, Started
-from inference.messages import Problem
+from inference.events import Finished, Loaded, LoadFailed, LoadProgress, Started
+from inference.messages import Problem, sentence
 from inference.model import load_text_model
 from inference.models import contents, headers
 from inference.session import Session
@@ -25,6 +25,34 @@ CPU = torch.device("cpu")
 
 def read(folder: Path) -> Any:
     return load_text_model(folder, folder.name, torch.float32, CPU).model
+
+
+@pytest.mark.parametrize("moment", ["libraries", "reading", "weights"])
+@pytest.mark.parametrize("shards", [False, True])
+def test_a_folder_that_is_moved_while_it_is_loaded_is_told(
+    moment: str, shards: bool, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = home / "mine"
+    whole_model(folder, shards=shards)
+
+    def moved_first(*arguments: Any, **named: Any) -> Any:
+        folder.rename(home / "elsewhere")
+        return load_text_model(*arguments, **named)
+
+    if moment == "weights":
+        monkeypatch.setattr(loading, "load_text_model", moved_first)
+    session = Session()
+    for event in session.load(ModelChoice(str(folder), drafter="none"), threading.Event()):
+        last = event
+        if isinstance(event, LoadProgress) and event.notice.id == f"load.{moment}":
+            folder.rename(home / "elsewhere")
+    assert isinstance(last, LoadFailed) and session.ready is None
+    said = sentence(last.notice)
+    assert last.notice.id != "error.unexpected", said
+    assert "mine" in said and "\n" not in said
+    monkeypatch.undo()
+    *_, last = session.load(ModelChoice(str(home / "elsewhere"), drafter="none"), threading.Event())
+    assert isinstance(last, Loaded)
 
 
 @pytest.mark.parametrize("family", ["Llama", "Qwen2", "Qwen3"])
