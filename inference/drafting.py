@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from inference.draft_length import Acceptance, DraftLength, RoundTimes
 from inference.drafters.auto import Auto
 from inference.drafters.base import Branching, Draft
-from inference.drafters.hybrid import quickest
+from inference.drafters.hybrid import pace, quickest
 from inference.drafters.ngram import Chances, NgramDrafter
 from inference.messages import Notice
 from inference.sources import LookUp, Model
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from inference.sources import Source
 
 RECENT = 12
-"""Rounds that the shown speed covers."""
+"""Rounds that the shown speed covers, and by which a round's time is valued."""
 
 
 @dataclass
@@ -157,15 +157,19 @@ class Drafting:
         sources = [source for source in map(self._source, names) if source is not None]
         if not sources:
             return None
+        auto = self._learned.auto if self.chosen == "auto" else None
+        bucket = RoundTimes.bucket(len(ids) - 1)
         if speculation.k is not None:
             k = min(speculation.k, largest)
             fixed = [source.fixed(ids, k) for source in sources]
             options = [option for option in fixed if option.k] or fixed
-        else:
-            options = [source.best(ids, largest) for source in sources]
-        if self.chosen == "auto":
-            return self._learned.auto.pick(options, RoundTimes.bucket(len(ids) - 1))
-        return quickest(options)
+            return auto.pick(options, bucket) if auto else quickest(options)
+        options = [source.best(ids, largest) for source in sources]
+        best = max(auto.speed(option, bucket) if auto else option.speed for option in options)
+        rate = pace(self.tokens_per_second() / 1e3 if len(self._recent) == RECENT else 0.0, best)
+        if rate > best and len(sources) > 1:
+            options = [source.hurried(ids, option, rate) for source, option in zip(sources, options, strict=True)]
+        return auto.pick(options, bucket, rate) if auto else quickest(options, rate)
 
     def _source(self, name: str) -> Source | None:
         offer = self._offered.find(name)

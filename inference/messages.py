@@ -209,6 +209,7 @@ ENGLISH: dict[str, str] = {
     "temperature {temperature}",
     "bench.different": "{contender} differs from plain decoding: prompt {prompt}, turn {turn}, from token {position}",
     "bench.k": "{contender} chose K {shares}",
+    "bench.of_best": "{contender} reaches {share:.2f} of what the best K measured promises: E(K) / (K c + v)",
     "bench.identity": "Identity {identity}: {contenders}",
     "bench.twin": "The twin was built in {seconds:.1f} s: {levels:.1f} bits of levels, {packed:.1f} packed, "
     "{resident:.1f} in memory here",

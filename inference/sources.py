@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from inference.draft_length import LARGEST_TREE
 from inference.drafters.option import Option
-from inference.drafters.sketch import depth
+from inference.drafters.sketch import Sketch, depth
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from inference.draft_length import DraftLength, RoundTimes
     from inference.drafters.base import Draft
@@ -26,6 +26,10 @@ class Source(Protocol):
 
     def best(self, ids: Sequence[int], largest: int) -> Option:
         """The quickest draft behind ``ids`` at most ``largest`` deep."""
+        ...
+
+    def hurried(self, ids: Sequence[int], option: Option, rate: float) -> Option:
+        """``option``, which was the best, cut down where a millisecond is worth ``rate`` tokens."""
         ...
 
     def fixed(self, ids: Sequence[int], k: int) -> Option:
@@ -48,6 +52,13 @@ class Model:
         """The K that pays most, 0 while it rests, 1 for a try."""
         k = self.length.plan(len(ids) - 1, largest)
         return self._option(ids, k, is_try=self.length.is_resting and k > 0)
+
+    def hurried(self, ids: Sequence[int], option: Option, rate: float) -> Option:
+        """The K up to the one that pays most for which tokens less time are most; a try stays one."""
+        if option.is_try:
+            return option
+        shorter = [self._option(ids, k, is_try=False) for k in range(option.k + 1)]
+        return max(shorter, key=lambda one: one.tokens - rate * one.ms)
 
     def fixed(self, ids: Sequence[int], k: int) -> Option:
         """Exactly K."""
@@ -75,18 +86,25 @@ class LookUp:
         self._others = others
         self._times = times
         self._trees = trees
+        self._sketch = Sketch()
 
     def best(self, ids: Sequence[int], largest: int) -> Option:
         """As many of the likeliest nodes as pay, in the measured times of passes of so many rows."""
         verify = self._times.verify_all(len(ids) - 1)
         nodes = min(LARGEST_TREE, len(verify) - 1) if self._trees and largest else largest
-        sketch = self._drafter.sketch(
+        self._sketch = self._drafter.sketch(
             ids, depth=largest, nodes=nodes, is_chain=not self._trees, with_others=self._others
         )
-        expected = sketch.expected()
-        best = max(range(len(expected)), key=lambda count: expected[count] / verify[min(count, len(verify) - 1)])
-        draft = sketch.draft(best)
-        return self._option(draft, expected[best], len(ids) - 1)
+        return self._of_sketch(ids, lambda tokens, ms: tokens / ms, verify)
+
+    def hurried(self, ids: Sequence[int], option: Option, rate: float) -> Option:
+        """As many of the same nodes as make the most of tokens less time."""
+        return self._of_sketch(ids, lambda tokens, ms: tokens - rate * ms, self._times.verify_all(len(ids) - 1))
+
+    def _of_sketch(self, ids: Sequence[int], worth: Callable[[float, float], float], verify: Sequence[float]) -> Option:
+        expected = self._sketch.expected()
+        best = max(range(len(expected)), key=lambda n: worth(expected[n], verify[min(n, len(verify) - 1)]))
+        return self._option(self._sketch.draft(best), expected[best], len(ids) - 1)
 
     def fixed(self, ids: Sequence[int], k: int) -> Option:
         """A chain of K, or as much of it as was found."""

@@ -21,10 +21,9 @@ from inference.bench.prompts import BUILT_IN, Prompt, evenly, read_prompts
 from inference.bench.record import KIND, from_json
 from inference.bench.replay import lines as comparison_lines
 from inference.bench.replay import replayed
-from inference.bench.report import first_difference, summarise
+from inference.bench.report import first_difference, predicted, summarise
 from inference.bench.suite import DEFAULT_SEED, Contender, Ours, Run, Setting, measure
 from inference.bench.tables import lines, replay_lines, sampling_lines, say
-from inference.bench.theory import speed_up
 from inference.messages import Notice, Problem, sentence
 from inference.settings import DRAFTERS, ModelChoice, Sampling, Speculation
 from inference.statistics import LIBRARIES
@@ -205,12 +204,14 @@ def _report(ready: Ready, settings: Sequence[Setting], runs: Sequence[Run], peer
         plain_of |= {NAME: "off fast", LOOKUP_NAME: NAME}
     report = summarise(runs, baselines, plain_of)
     for setting in settings:
-        figures, times = report[setting.name], ready.modes[setting.mode].times
-        k, acceptance = setting.speculation.k, figures["acceptance"]
-        offer = ready.offered.find(setting.drafter)
-        if k is not None and acceptance is not None and k < len(times.verify) and offer is not None:
-            plain = times.plain_at[0]
-            figures["predicted"] = speed_up(acceptance["value"], k, offer.step_ms / plain, times.verify[k] / plain)
+        figures, plain, k = report[setting.name], report.get(plain_of[setting.name]), setting.speculation.k
+        if k and plain is not None and figures["drafted"]:
+            figures["predicted"] = predicted(figures, plain, k)
+    for setting in settings:
+        alike = (one for one in settings if (one.drafter, one.mode) == (setting.drafter, setting.mode))
+        best = max((report[one.name].get("predicted", 0.0) for one in alike), default=0.0)
+        if setting.speculation.on and setting.speculation.k is None and best:
+            report[setting.name]["of_best"] = report[setting.name]["against"][setting.mode]["speed_up"] / best
     return report
 
 

@@ -11,6 +11,8 @@ import statistics
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from inference.bench.theory import speed_up
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -41,6 +43,13 @@ def summarise(runs: Sequence[Run], baselines: Mapping[str, str], plain_of: Mappi
         }
         for name, mine in by_name.items()
     }
+
+
+def predicted(figures: Mapping[str, Any], plain: Mapping[str, Any], k: int) -> float:
+    """E(K) / (K c + v) with acceptance, c and v as these contenders' own rounds had them (design D7)."""
+    step = plain["verify_ms"]
+    draft = figures["draft_ms"] * figures["rounds"] / figures["drafted"]
+    return speed_up(figures["acceptance"]["value"], k, draft / step, figures["verify_ms"] / step)
 
 
 def totals(runs: Iterable[Run]) -> Totals:

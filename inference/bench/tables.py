@@ -87,6 +87,8 @@ def _histograms(report: dict[str, Any]) -> list[str]:
         if sum(count > 0 for count in counts) > 1:
             shares = [f"{k} in {100 * count / sum(counts):.0f} %" for k, count in enumerate(counts) if count]
             found.append(say("bench.k", contender=name, shares=", ".join(shares)))
+        if "of_best" in figures:
+            found.append(say("bench.of_best", contender=name, share=figures["of_best"]))
     return found
 
 

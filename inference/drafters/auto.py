@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from inference.drafters.hybrid import quickest
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -58,10 +60,13 @@ class Auto:
 
     measured: dict[tuple[str, int], Measured] = field(default_factory=dict)
 
-    def pick(self, options: Sequence[Option], bucket: int) -> Option:
-        """The option that is quickest when promises are corrected; a try goes first."""
-        tries = (option for option in options if option.is_try)
-        return next(tries, max(options, key=lambda option: option.speed * self._of(option, bucket).correction))
+    def pick(self, options: Sequence[Option], bucket: int, rate: float = 0.0) -> Option:
+        """The option that is quickest when promises are corrected; a try goes first. ``rate`` as of ``quickest``."""
+        return quickest(options, rate, [self._of(option, bucket).correction for option in options])
+
+    def speed(self, option: Option, bucket: int) -> float:
+        """The promised tokens a millisecond, corrected."""
+        return option.speed * self._of(option, bucket).correction
 
     def record(self, option: Option, bucket: int, tokens: int, ms: float) -> None:
         """A round of this option is over."""

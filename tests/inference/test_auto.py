@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inference.drafters.auto import Auto
-from inference.drafters.hybrid import quickest
+from inference.drafters.hybrid import pace, quickest
 from inference.drafters.option import Option
 
 PLAIN = Option("ngram", 0, 1.0, 10.0)
@@ -17,6 +17,15 @@ def test_the_option_of_the_most_tokens_a_second_is_taken() -> None:
     assert quickest([LOOK_UP, TWIN]) is LOOK_UP
     assert quickest([PLAIN, TWIN]) is TWIN
     assert quickest([PLAIN, Option("twin", 0, 1.0, 10.0)]) is PLAIN, "the first among equals"
+
+
+def test_where_the_reply_runs_faster_than_promised_what_costs_less_is_taken() -> None:
+    assert quickest([PLAIN, TWIN], pace(recent=0.1, best=TWIN.speed)) is TWIN, "2.2 tokens in 20 ms are 0.11 a ms"
+    assert quickest([PLAIN, TWIN], pace(recent=0.15, best=TWIN.speed)) is PLAIN, "10 ms more are worth 1.3 tokens"
+    assert quickest([LOOK_UP, TWIN], 0.5, corrections=[0.5, 1.0]) is LOOK_UP, "at a high rate only the time counts"
+    assert quickest([LOOK_UP, TWIN], corrections=[0.5, 1.0]) is TWIN
+    assert pace(recent=0.3, best=0.1) == pytest.approx(0.2)
+    assert pace(recent=0.0, best=0.1) == pytest.approx(0.1)
 
 
 def test_a_try_goes_before_what_promises_more() -> None:

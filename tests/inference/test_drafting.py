@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inference.draft_length import RoundTimes
+from inference.draft_length import Acceptance, DraftLength, RoundTimes
 from inference.drafters.base import Draft
+from inference.drafters.ngram import NgramDrafter
 from inference.drafters.offered import Offer, Offered
+from inference.drafters.option import Option
 from inference.drafting import Drafting, Learned
 from inference.measure import StepTimes
 from inference.messages import Notice
 from inference.sampling import Sampler
 from inference.settings import Control, Sampling, Speculation
+from inference.sources import LookUp, Model
 from tests.inference.test_draft_length import outcome
 
 if TYPE_CHECKING:
@@ -134,3 +137,20 @@ def test_status_says_what_happens_and_why() -> None:
     assert resting.status(outcome(0, 0)).id == "speculation.resting"
     control.speculation = Speculation(drafter="ngram")
     assert one.status(outcome(0, 0)) == Notice("speculation.none", {"reason": "drafter.not_made"})
+
+
+def test_a_hurried_source_drafts_less_the_dearer_time_is() -> None:
+    times = learned().times
+    model = Model("twin", DraftLength("twin", times, Acceptance(), 5.0))
+    repeated = [*range(40), *range(20)]
+    look_up = LookUp(NgramDrafter(frozenset()), times, trees=False, others=False)
+    for source, ids in ((model, IDS), (look_up, repeated)):
+        best = source.best(ids, 8)
+        found = [source.hurried(ids, best, best.speed * dearer) for dearer in (1.0, 1.3, 1.6, 40.0)]
+        lengths = [option.k for option in found]
+        assert lengths[0] == best.k > 0 and lengths == sorted(lengths, reverse=True) and lengths[-1] == 0
+        assert found[0].speed == pytest.approx(best.speed)
+        for option in found:
+            assert option.draft is None or len(option.draft.tokens) == option.k
+    tried = Option("twin", 1, 1.2, 18.0, is_try=True)
+    assert model.hurried(IDS, tried, 40.0) is tried

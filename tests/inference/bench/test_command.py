@@ -69,7 +69,11 @@ def test_everything_in_one_run(
     two = report["twin K 2"]
     assert two["acceptance"]["tested"] >= two["acceptance"]["accepted"] > 0
     assert len(two["acceptance_by_depth"]) == 2
-    assert two["predicted"] > 0
+    steps = two["draft_ms"] * two["rounds"] / two["drafted"] * 2 + two["verify_ms"]
+    share = two["acceptance"]["value"]
+    assert two["predicted"] == pytest.approx((1 + share + share**2) * report["off fast"]["verify_ms"] / steps)
+    auto = report["twin K auto"]
+    assert auto["of_best"] == pytest.approx(auto["against"]["fast"]["speed_up"] / two["predicted"])
     assert record["twin"]["k"] == 2
     assert record["twin"]["bits"] == {"levels": 4, "packed": 5, "resident": 5}, "the default recipe on a CPU"
     assert record["twin"]["build_seconds"] > 0
