@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LONGEST_MS = 10_000
 """A question that takes longer gets no answer."""
+BEGINNING_MS = 60_000
+"""The first one may take so long: on a busy machine the process itself takes a while to begin."""
 IDLE_MS = 60_000
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,6 +36,7 @@ class Beside(QObject):
         self._asked: deque[object] = deque()
         self._sent = 0
         self._rest = b""
+        self._has_begun = False
         self._process = QProcess(self)
         self._process.setProgram(sys.executable)
         self._process.setArguments(["-m", module])
@@ -76,20 +79,22 @@ class Beside(QObject):
         if self._process.state() == QProcess.ProcessState.NotRunning and self._asked:
             self._sent = 0
             self._rest = b""
+            self._has_begun = False
             self._process.start()
         for question in list(self._asked)[self._sent :]:
             self._process.write(json.dumps(question).encode() + b"\n")
         self._sent = len(self._asked)
-        self._patience.start()
+        self._patience.start(LONGEST_MS if self._has_begun else BEGINNING_MS)
         self._idle.start()
 
     def _on_answers(self) -> None:
         *lines, self._rest = (self._rest + self._process.readAllStandardOutput().data()).split(b"\n")
         for line in lines:
+            self._has_begun = True
             self._answer(json.loads(line))
-        if self._asked:
-            self._patience.start()
-        else:
+        if self._asked and self._has_begun:
+            self._patience.start(LONGEST_MS)
+        elif not self._asked:
             self._patience.stop()
 
     def _on_ended(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QTextCursor
 
 from desktop.transcript.beside import Beside
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from desktop.transcript.passage import Stretch
     from desktop.transcript.uncoloured import Uncoloured
 
+SOON_MS = 25
+"""Answers that came within so long are painted together."""
 Answer = tuple[list[int], list[str], bool]
 Awaited = tuple["Stretch", "Uncoloured", tuple[str, str]]
 
@@ -31,13 +33,18 @@ class Colouring(QObject):
         super().__init__(parent)
         self._document = document
         self._awaited: deque[Awaited] = deque()
+        self._answered: list[tuple[Awaited, Answer]] = []
+        self._painting = QTimer(self)
+        self._painting.setSingleShot(True)
+        self._painting.setInterval(SOON_MS)
+        self._painting.timeout.connect(self.paint)
         self._beside = Beside("desktop.transcript.lexing", parent)
         self._beside.answered.connect(self._on_answered)
 
     @property
     def is_going_on(self) -> bool:
         """Whether colours are still awaited."""
-        return self._beside.is_busy
+        return self._beside.is_busy or bool(self._answered)
 
     def colour(self, stretch: Stretch) -> None:
         """There may be code in ``stretch`` that has no colours yet."""
@@ -46,7 +53,7 @@ class Colouring(QObject):
 
     def forget(self) -> None:
         """The document is empty."""
-        for stretch, _, _ in self._awaited:
+        for stretch, _, _ in [*self._awaited, *(awaited for awaited, _ in self._answered)]:
             stretch.forget(0)
 
     def _ask(self, stretch: Stretch, code: Uncoloured) -> None:
@@ -56,28 +63,34 @@ class Colouring(QObject):
             self._beside.ask((code.language, code.states, *asked))
 
     def _on_answered(self, answer: Answer | None) -> None:
-        stretch, code, asked = self._awaited.popleft()
-        if code.asked is not asked:
-            if not code.is_gone:
-                self._ask(stretch, code)
-            return
-        words, states, is_known = answer if answer is not None else ([], [], True)
-        self._paint(stretch.start + code.pieces[0][0], code, words)
-        code.take(tuple(states))
-        if is_known:
-            self._ask(stretch, code)
-        else:
-            stretch.drop_code(code)
+        self._answered.append((self._awaited.popleft(), answer if answer is not None else ([], [], True)))
+        if not self._painting.isActive():
+            self._painting.start()
 
-    def _paint(self, start: int, code: Uncoloured, words: list[int]) -> None:
-        looks: list[QTextCharFormat] = [code.formats.word(role) for role in ROLES]
+    def paint(self) -> None:
+        """Give the words that are known their colours, in one edit."""
+        self._painting.stop()
+        answered, self._answered = self._answered, []
+        if not answered:
+            return
         cursor = QTextCursor(self._document)
         cursor.beginEditBlock()
+        for (stretch, code, asked), (words, states, is_known) in answered:
+            if code.asked is asked:
+                self._paint(cursor, stretch.start + code.pieces[0][0], code, words)
+                code.take(tuple(states))
+            if not is_known:
+                stretch.drop_code(code)
+            elif not code.is_gone:
+                self._ask(stretch, code)
+        cursor.endEditBlock()
+
+    def _paint(self, cursor: QTextCursor, start: int, code: Uncoloured, words: list[int]) -> None:
+        looks: list[QTextCharFormat] = [code.formats.word(role) for role in ROLES]
         if code.coloured:
             self._merge(cursor, start, code.coloured, looks[0])
         for at in range(0, len(words), 3):
             self._merge(cursor, start + words[at], words[at + 1], looks[words[at + 2]])
-        cursor.endEditBlock()
 
     def _merge(self, cursor: QTextCursor, start: int, length: int, look: QTextCharFormat) -> None:
         cursor.setPosition(start)

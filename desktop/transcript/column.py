@@ -67,6 +67,12 @@ class Column:
     def _resize_formulas(self) -> None:
         """Formulas were drawn, or the column has another width: they get the room they need now."""
         with EditWithin(self._view):
+            self.measure()
+
+    def measure(self) -> None:
+        """Give the formulas that wait for it their room, within an edit that is going on."""
+        if self._drawn or self._is_other_width:
             self._painter.measure_again(None if self._is_other_width else self._drawn)
+        self.resizing.stop()
         self._drawn.clear()
         self._is_other_width = False

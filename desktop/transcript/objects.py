@@ -67,6 +67,9 @@ class Painter(QPyTextObject):
         self._document = document
         self._formulas = formulas
         self._measured = 0
+        self._waiting: tuple[int, int] | None = None
+        """The positions between which formulas wait for their drawing."""
+        document.contentsChange.connect(self._on_change)
         self.formats = formats
         self.width = 700.0
 
@@ -75,12 +78,19 @@ class Painter(QPyTextObject):
         self._measured += 1
         measured = QTextCharFormat()
         measured.setProperty(MEASURED, self._measured)
-        text = in_halves(self._document.toRawText())
         cursor = QTextCursor(self._document)
+        start, end = 0, self._document.characterCount() - 1
+        if formulas is not None and self._waiting is not None:
+            start, end = self._waiting[0], min(end, self._waiting[1] + 1)
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        text = in_halves(cursor.selectedText())
+        if not self._formulas.is_drawing:
+            self._waiting = None
         at = text.find(OBJECT)
         while at >= 0:
-            cursor.setPosition(at)
-            cursor.setPosition(at + 1, QTextCursor.MoveMode.KeepAnchor)
+            cursor.setPosition(start + at)
+            cursor.setPosition(start + at + 1, QTextCursor.MoveMode.KeepAnchor)
             look = cursor.charFormat()
             if look.objectType() == KIND and (formulas is None or _key(look) in formulas):
                 cursor.mergeCharFormat(measured)
@@ -89,6 +99,8 @@ class Painter(QPyTextObject):
     def intrinsicSize(self, document: QTextDocument, position: int, format: QTextFormat) -> QSizeF:
         look = format.toCharFormat()
         above, below, width = self._measures(look)
+        if width < 0:
+            self._wait_at(position)
         if width <= 0:
             return self._source_box(look).size()
         half_x = QFontMetrics(look.font()).xHeight() / 2
@@ -118,6 +130,18 @@ class Painter(QPyTextObject):
         painter.setPen(colour if look.property(TEX) else QColor(self.formats.palette.accent))
         painter.drawText(rect.adjusted(3, 0, -3, 0), _FLAGS, self._words(look))
         painter.restore()
+
+    def _wait_at(self, position: int) -> None:
+        first, last = self._waiting or (position, position)
+        self._waiting = min(first, position), max(last, position)
+
+    def _on_change(self, at: int, removed: int, added: int) -> None:
+        if self._waiting is not None:
+            first, last = self._waiting
+            by = added - removed
+            first = first + by if first >= at + removed else min(first, at)
+            last = last + by if last >= at + removed else max(last, at + added) if last >= at else last
+            self._waiting = first, last
 
     def _measures(self, look: QTextCharFormat) -> tuple[float, float, float]:
         """Above the line, below it, and width: 0 where the source is shown, -1 until more is known."""

@@ -81,8 +81,9 @@ class Stretch:
 
     def drop_code(self, code: Uncoloured) -> None:
         """It will have no colours."""
-        self._is_coloured &= code is not self.codes[-1]
-        self.codes.remove(code)
+        if code in self.codes:
+            self._is_coloured &= code is not self.codes[-1]
+            self.codes.remove(code)
 
     def forget(self, position: int) -> None:
         """Forget what stands at or behind a position counted from the start; segments begin where blocks do."""

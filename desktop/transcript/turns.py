@@ -142,6 +142,7 @@ class Turns:
             return
         self.is_filling = True
         with EditWithin(self._view):
+            self._view.catch_up()  # in the same edit: each has all that is below laid out anew
             while room > 0 and self._sheet.earlier:
                 turn = self._turns[self._sheet.earlier - 1]
                 self._sheet.write_before(turn)
@@ -189,6 +190,7 @@ class Turns:
             self._view.is_following = was_following
         elif self._growing:
             with EditWithin(self._view):
+                self._view.catch_up()
                 is_more = self._sheet.write_more(self._growing[0], AT_ONCE)
             if not is_more:
                 self._growing.pop(0)

@@ -149,6 +149,11 @@ class Transcript(QTextBrowser):
         """Lay out all of a long reply, bit by bit; what is read stays where it is."""
         self._turns.show_whole(number)
 
+    def catch_up(self) -> None:
+        """Within an edit: give formulas and words of code what they wait for."""
+        self._colouring.paint()
+        self._column.measure()
+
     def drop_reply(self) -> None:
         """Take the last reply away with everything under it."""
         self.light(None, 0)

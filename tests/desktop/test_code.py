@@ -309,3 +309,23 @@ def test_the_copy_button_of_code_that_still_grows_takes_what_is_there(view: Tran
     view.extend()
     view._pressing._copy_code(1, 0)
     assert QGuiApplication.clipboard().text() == "first = 1\n\nsecond = 2"
+
+
+def test_a_formula_gets_its_room_though_it_moved_while_it_was_drawn(view: Transcript, qtbot: QtBot) -> None:
+    reply = Reply(1)
+    view.begin_reply(reply)
+    write(reply, "<think>so\n\nmuch\n\nthought</think>$\\frac{a}{b} + \\sqrt{c}$ and more")
+    reply.is_interrupted = True
+    view.finish()
+
+    def width() -> int:
+        cursor = QTextCursor(view.document())
+        cursor.setPosition(view.document().toRawText().index("\ufffc"))
+        left = view.cursorRect(cursor).x()
+        cursor.movePosition(QTextCursor.MoveOperation.NextCharacter)
+        return view.cursorRect(cursor).x() - left
+
+    source = width()
+    view._pressing._fold(1)
+    qtbot.waitUntil(lambda: bool(view._formulas._known) and not view._column.resizing.isActive(), timeout=20_000)
+    assert width() < source / 2
