@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import torch
 
+from inference import freeing
 from inference.drafters.offered import Offer
 from inference.drafters.twin import TwinDrafter
 from inference.events import Bits, Notice, Problem, TwinProgress
@@ -78,10 +79,13 @@ class TwinMaker:
             if found is not None:
                 matrices, record = found
                 try:
-                    twin = assemble(self.model.model, matrices, self.joined)
-                except (KeyError, RuntimeError):
+                    twin = assemble(self.model.model, matrices, self.joined, keeps=False)
+                except (KeyError, RuntimeError) as error:
+                    if freeing.is_out_of_memory(error):
+                        raise
                     continue
                 self.record = record
+                freeing.trim()
                 return self._offer(twin)
         return None
 

@@ -123,18 +123,24 @@ def _quantized(place: _Place, path: str, seen: Inputs, recipe: Recipe, feedback:
         yield None
 
 
-def assemble(target: Any, matrices: Mapping[str, Packed], joined: Mapping[str, tuple[str, ...]]) -> Twin:
-    """A twin of packed matrices, norms and embeddings shared with the target. KeyError when one is missing."""
+def assemble(
+    target: Any, matrices: dict[str, Packed], joined: Mapping[str, tuple[str, ...]], *, keeps: bool = True
+) -> Twin:
+    """A twin of packed matrices, norms and embeddings shared with the target. KeyError when one is missing.
+
+    Unless it ``keeps`` them, each is taken out of ``matrices`` and let go as soon as it is laid out for its kernel.
+    """
     shared: dict[int, Any] = {id(tensor): tensor for tensor in chain(target.parameters(), target.buffers())}
     shared |= {id(module): module for module in target.modules() if isinstance(module, DenseLinear)}
     model = copy.deepcopy(target, memo=shared)
     resident = bits = 0.0
     weights = size = 0
     kernels = set()
+    number = len(matrices)
     example = next(iter(target.parameters()))
     for place in list(_places(model, joined)):
         layers: list[Any] = [getattr(place.parent, part) for part in _present(place)]
-        packed = [matrices[path] for path in place.paths]
+        packed = [matrices[path] if keeps else matrices.pop(path) for path in place.paths]
         bias = layers[0].bias if len(layers) == 1 else joined_bias(layers)
         for part in _present(place):
             delattr(place.parent, part)
@@ -147,7 +153,7 @@ def assemble(target: Any, matrices: Mapping[str, Packed], joined: Mapping[str, t
         size += sum(part.bytes for part in packed)
         kernels.add(low_bit.kernel)
     kernel = kernels.pop() if len(kernels) == 1 else "mixed"
-    return Twin(model, bits / weights, 8 * size / weights, resident / weights, len(matrices), size, kernel)
+    return Twin(model, bits / weights, 8 * size / weights, resident / weights, number, size, kernel)
 
 
 def build_twin(

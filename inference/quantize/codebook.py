@@ -128,7 +128,7 @@ def _rows(
 
 @cache
 def _quantizer() -> Any:
-    """bitsandbytes' own, imported at the first matrix."""
+    """That of bitsandbytes, imported at the first matrix."""
     logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns of optional kernels that we do not use
     from bitsandbytes.functional import quantize_blockwise
 

@@ -22,6 +22,9 @@ ROWS = 16
 
 BLOCK = 32
 
+PIECE = 4096
+"""Rows laid out at a time; a multiple of the rows that the kernel takes together."""
+
 ZERO = 8
 """The index whose value is the kernel's zero point."""
 
@@ -60,16 +63,17 @@ def pack(matrix: Packed, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor
     """
     missing = -matrix.rows % ROWS
     shift = ZERO - 2 ** (matrix.bits - 1)
-    indices = looked_up(matrix.words, matrix.bits, range(shift, shift + 2**matrix.bits))
+    values = range(shift, shift + 2**matrix.bits)
+    words = functional.pad(matrix.words, (0, 0, 0, 0, 0, missing))
+    # An index takes four bytes on the way; pieces of rows lie one behind the other.
+    indices = [_convert(looked_up(piece, matrix.bits, values)) for piece in torch.split(words, PIECE)]
     levels, scales = matrix.levels, matrix.scales.float()
     zeros = scales * levels[ZERO - shift]
     if matrix.offsets is not None:
         zeros = zeros + matrix.offsets.float()
     both = torch.stack([scales * (levels[1] - levels[0]), zeros], dim=-1)
-    if missing:
-        indices = functional.pad(indices, (0, 0, 0, missing))
-        both = functional.pad(both, (0, 0, 0, 0, 0, missing))
-    return _convert(indices), both.transpose(0, 1).contiguous().to(torch.bfloat16).to(dtype)
+    both = functional.pad(both, (0, 0, 0, 0, 0, missing))
+    return torch.cat(indices), both.transpose(0, 1).contiguous().to(torch.bfloat16).to(dtype)
 
 
 def multiply(x: torch.Tensor, packed: torch.Tensor, scales_and_zeros: torch.Tensor, out: int) -> torch.Tensor:

@@ -64,6 +64,10 @@ def tiles(rows: int) -> tuple[Tile, ...]:
     """Tiles worth a try for so many rows, the surest first; none of them spills registers."""
     if rows > 8:
         return (Tile(4, 32, 1, 4),)
+    if rows > 4:
+        return (Tile(8, 64, 1, 4), Tile(8, 32, 1, 4))
+    if rows > 2:  # activations that are loaded serve twice as many weights: fewer than three instructions each
+        return (Tile(16, 64, 1, 4), Tile(8, 64, 1, 4))
     if rows > 1:
         return (Tile(8, 64, 1, 4), Tile(8, 32, 1, 4))
     return (Tile(8, 64, 1, 4), Tile(16, 64, 1, 8), Tile(8, 32, 1, 4), Tile(4, 64, 1, 4), Tile(4, 32, 1, 2))

@@ -100,13 +100,13 @@ def _run(made: Any, tool: str, option: str) -> str:
 
 def product(card: int, tile: Any, *, bits: int = 3, rows: int = 1, block: int = 64, offsets: bool = False,
             out: int = 4096, columns: int = 14336) -> dict[str, Any]:  # fmt: skip
-    """What the low-bit product takes; for one row also instructions a weight of its loop."""
+    """What the low-bit product takes; for so few rows that three a weight are enough, instructions of its loop too."""
     constants = {
         "ROWS": rows, "OUT": out, "EVERY": out, "GROUPS": columns // 32, "PER_BLOCK": block // 32, "SPLIT": tile.split,
         "BITS": bits, "WITH_OFFSETS": offsets, "TILE_OUT": tile.out, "TILE_GROUPS": tile.groups,
     }  # fmt: skip
     made = compiled(triton_low_bit.low_bit_product, card, constants, tile.warps)
-    if rows > 1:
+    if rows > 4:
         return usage(made)
     loop = longest_loop(made)
     weights = tile.out * tile.groups * 32 / (tile.warps * 32)
@@ -155,7 +155,7 @@ def main() -> None:
         made = found[str(card)] = {}
         for bits in (2, 3, 4) if card == 80 else (3, 4):
             made[f"{bits} bits, one row"] = product(card, tiles(1)[0], bits=bits, offsets=bits != 2)
-        for rows in (16,) if card != 80 else (2, 4, 8, 16):
+        for rows in (4, 16) if card in (75, 90, 120) else (16,) if card != 80 else (2, 4, 8, 16):
             made[f"3 bits, {rows} rows"] = product(card, tiles(rows)[0], rows=rows)
         if card not in (86, 89):  # which differ from 80 in their sizes only
             made |= others(card, "fp16" if card < 80 else "bf16", everything=card == 90)

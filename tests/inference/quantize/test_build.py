@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ from torch import nn
 from inference.decoder import JOINED, Decoder, pack
 from inference.quantize import cpu_kernel
 from inference.quantize.agreement import agreement, hits, rounds
-from inference.quantize.build import Step, Twin, build_twin, quantize_matrices
+from inference.quantize.build import Step, Twin, assemble, build_twin, quantize_matrices
 from inference.quantize.calibrate import layer_inputs
 from inference.quantize.codebook import quantize
 from inference.quantize.linear import LowBitLinear
@@ -79,6 +80,22 @@ def test_a_packed_target_gives_the_same_twin(family: str, feedback: bool) -> Non
         assert same.float().mean() > 0.98, path  # sums in another order may tip a rounding
 
 
+def test_matrices_are_let_go_where_they_are_not_kept() -> None:
+    target = tiny_model("llama")
+    _, matrices = finished(quantize_matrices(target, TEXTS, JOINED, RECIPES["mixed3"], feedback=False))
+    kept = assemble(target, matrices, JOINED)
+    assert len(matrices) == kept.matrices
+    taken = assemble(target, matrices, JOINED, keeps=False)
+    assert not matrices
+    assert replace(taken, model=None) == replace(kept, model=None)
+    pairs = zip(*(linear_layers(twin.model) for twin in (kept, taken)), strict=True)
+    assert all(torch.equal(one(torch.eye(one.in_features)), two(torch.eye(two.in_features))) for one, two in pairs)
+
+
+def linear_layers(model: Any) -> list[LowBitLinear]:
+    return [layer for layer in model.modules() if isinstance(layer, LowBitLinear)]
+
+
 def test_feedback_brings_the_twin_nearer_to_its_target() -> None:
     target = tiny_model("llama")
     texts = [Text(tuple(torch.randint(1, 120, (60,)).tolist()), 2) for _ in range(12)]
@@ -141,6 +158,14 @@ def test_the_layer_multiplies_what_the_oracle_holds(format: Format, shape: tuple
     else:
         assert (layer.kernel, layer.resident_bits) == ("plain", 32.0)
         assert torch.allclose(layer(x), oracle, atol=1e-4)
+
+
+@pytest.mark.parametrize("rows", [64, 256, 300, 1000])
+def test_rows_laid_out_in_pieces_lie_as_all_at_once(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = quantize(torch.randn(rows, 96), RECIPES["affine4"].others).packed()
+    whole = cpu_kernel.pack(part, torch.bfloat16)
+    monkeypatch.setattr(cpu_kernel, "PIECE", 128)
+    assert all(torch.equal(one, other) for one, other in zip(cpu_kernel.pack(part, torch.bfloat16), whole, strict=True))
 
 
 def test_without_the_kernel_the_product_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
