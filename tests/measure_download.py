@@ -27,6 +27,12 @@ CUTS = 20
 KILLS = 3
 
 
+def say(line: str) -> None:
+    """A line of the result."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
 def environment(hub: FakeHub, home: Path) -> dict[str, str]:
     """A user of their own, with this hub."""
     own = {"HF_ENDPOINT": hub.url, "HF_HOME": str(home / "hf"), "XDG_DATA_HOME": str(home / "data"), "NO_PROXY": "*"}
@@ -56,7 +62,7 @@ def bad_line(size: int, seed: int) -> None:
     chance = random.Random(seed)
     with FakeHub() as hub, tempfile.TemporaryDirectory() as home:
         files = fake_hub.model_files(size)
-        fake_hub._hash(files[WEIGHTS], True)  # noqa: SLF001 - takes longer than the client waits for an answer
+        fake_hub._hash(files[WEIGHTS], True)  # takes longer than the client waits for an answer
         hub.repositories["owner/tiny"] = Repository(files)
         pace = 40.0 * MEGABYTE
         cut_at: list[int] = []
@@ -95,9 +101,11 @@ def bad_line(size: int, seed: int) -> None:
         whole = [path for path in Path(home).glob("hf/hub/models--*/snapshots/*/*") if path.name == WEIGHTS]
         is_right = bool(whole) and whole[0].read_bytes() == files[WEIGHTS]
         share = fetched / len(files[WEIGHTS])
-        print(f"seed {seed}: {len(files[WEIGHTS]) / MEGABYTE:.0f} MB, {cuts} cuts, {kills} kills, ", end="")
-        print(f"{len(bodies)} requests: {share:.3f} times the bytes, content right: {is_right}, ", end="")
-        print(f"exit {running.returncode}, {time.monotonic() - begun:.0f} s", flush=True)
+        say(
+            f"seed {seed}: {len(files[WEIGHTS]) / MEGABYTE:.0f} MB, {cuts} cuts, {kills} kills, "
+            f"{len(bodies)} requests: {share:.3f} times the bytes, content right: {is_right}, "
+            f"exit {running.returncode}, {time.monotonic() - begun:.0f} s"
+        )
 
 
 def speed(size: int, repeats: int) -> None:
@@ -107,7 +115,7 @@ def speed(size: int, repeats: int) -> None:
     with FakeHub() as hub:
         hub.step = 1 << 20
         files = fake_hub.model_files(size)
-        fake_hub._hash(files[WEIGHTS], True)  # noqa: SLF001
+        fake_hub._hash(files[WEIGHTS], True)
         hub.repositories["owner/tiny"] = Repository(files)
         transfers: list[float] = []
         serve = fake_hub._Handler.file
@@ -134,7 +142,7 @@ def speed(size: int, repeats: int) -> None:
     for what, times in (("transfer alone", took), ("whole program, with hashing and start", wholes)):
         middle = {name: statistics.median(values) for name, values in times.items()}
         pairs = [theirs / ours for ours, theirs in zip(times["ours"], times["hf"], strict=True)]
-        print(
+        say(
             f"{what}: ours {middle['ours']:.2f} s, hf download {middle['hf']:.2f} s; "
             f"{middle['hf'] / middle['ours']:.2f} times as fast (pairs {min(pairs):.2f} to {max(pairs):.2f})"
         )
