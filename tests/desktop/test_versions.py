@@ -225,6 +225,6 @@ def test_continue_and_again_say_why_they_do_nothing(stage: MakeStage) -> None:
     assert one.window.notice.words.text() == "A reply is still being written; stop it first."
     one.window.stop()
     ended(one)
-    one.window.chat.model = None
+    one.window.chat.model, one.window.chat.is_loading = None, True
     press(one, "continue")
     assert one.window.notice.words.text() == "The model is not ready yet; try again when it is."
