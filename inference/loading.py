@@ -30,6 +30,7 @@ from inference.models.fit import Plan
 from inference.models.source import Located, locate
 from inference.quantize import eight_bit, targets
 from inference.ready import Mode, Ready
+from inference.rotary import settle
 from inference.rows import tree_rows
 from inference.running import WIDTH, RunningCache, RunningForward, running_times
 from inference.settings import DRAFTERS, LARGEST_K, ModelChoice
@@ -80,6 +81,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     ends = end_token_ids(model.tokenizer, model.model.config, model.model.generation_config, template)
     limit = getattr(model.config, "max_position_embeddings", None) or choice.context
     context = min(choice.context, limit)
+    settle(model.model, context)
     cache = RunningCache(context) if is_running else KVCache(context, 2 * (LARGEST_FAST_K + 1))
     offered = Offered()
     if is_running:
@@ -286,6 +288,7 @@ def _small_model(
     forward = (Decoder if is_fast else ReferenceForward)(small.model)
     limit = getattr(small.config, "max_position_embeddings", None) or context
     vocabulary = min(target.vocabulary, small.vocabulary)
+    settle(small.model, min(context, limit))
     cache = KVCache(min(context, limit), 2)
     drafter = SmallModelDrafter(forward, cache, target.device, vocabulary, small.vocabulary)
     return Offer(drafter, draft_step_ms(forward, target.device))

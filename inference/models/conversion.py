@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 READ, WRITTEN = 0.6, 0.95
 """How far the whole is when all tensors are read, and when all are written."""
 
-EXTRA = ("rope_freqs.weight",)
+LONG, SHORT = "rope_factors_long.weight", "rope_factors_short.weight"
+EXTRA = ("rope_freqs.weight", LONG, SHORT)
 """Tensors that become settings, not weights."""
 
 SHARD = "2GB"
@@ -72,6 +73,9 @@ def convert(gguf: Path, target: Path, progress: Progress) -> Header:
     _set_rotary(config, gguf, header)
     if "blk.0.attn_q.bias" in header.tensors and hasattr(config, "attention_bias"):
         config.attention_bias = True
+    padding = getattr(config, "pad_token_id", None)
+    if padding is not None and padding >= config.get_text_config().vocab_size:  # Phi-3's own, in another vocabulary
+        config.pad_token_id = header.values.get("tokenizer.ggml.padding_token_id")
     try:  # first what is quick
         tokenizer = gguf_tokenizer.build(gguf, header, config.get_text_config().max_position_embeddings)
     except Exception as error:  # the tokenizers library knows no kind of its own
@@ -221,9 +225,9 @@ def _require_all(model: Any, report: dict[str, Any], name: str, header: Header) 
 
 def _set_rotary(config: Any, gguf: Path, header: Header) -> None:
     """The rotary settings of the file, which transformers' reading of the older kinds leaves out."""
-    if any(name.startswith("rope_factors") for name in header.tensors):
-        raise Problem("error.not_converted", model=gguf.name, detail="its rotary factors by length are not supported")
     text = config.get_text_config()
+    if any(name.startswith("rope_factors") for name in header.tensors):
+        text.rope_parameters = {**text.rope_parameters, **_longrope(text, gguf, header)}
     if (text.rope_parameters or {}).get("rope_type", "default") != "default":
         return
     kind, factor = header.figure("rope.scaling.type"), header.figure("rope.scaling.factor")
@@ -239,6 +243,34 @@ def _set_rotary(config: Any, gguf: Path, header: Header) -> None:
         raise Problem("error.not_converted", model=gguf.name, detail=f"its rotary scaling {kind} is not supported")
     if "rope_freqs.weight" in header.tensors:
         text.rope_parameters = {**text.rope_parameters, **_llama3(config, gguf)}
+
+
+def _longrope(text: Any, gguf: Path, header: Header) -> dict[str, Any]:
+    """Phi-3's rotary settings: factors for texts up to the length it learned and for longer ones, held as tensors."""
+    factors = {key: _numbers(gguf, key) for key in (LONG, SHORT) if key in header.tensors}
+    original = header.figure("rope.scaling.original_context_length")
+    heads = text.hidden_size // text.num_attention_heads
+    turned = header.figure("rope.dimension_count") or heads
+    is_whole = len(factors) == 2 and all(len(numbers) == turned // 2 for numbers in factors.values())
+    if header.architecture != "phi3" or not isinstance(original, int) or not is_whole:
+        raise Problem("error.not_converted", model=gguf.name, detail="its rotary factors by length are not supported")
+    text.original_max_position_embeddings = original
+    settings: dict[str, Any] = {
+        "rope_type": "longrope", "long_factor": factors[LONG], "short_factor": factors[SHORT],
+        "original_max_position_embeddings": original, "factor": text.max_position_embeddings / original,
+    }
+    if attention := header.figure("rope.scaling.attn_factor"):
+        settings["attention_factor"] = float(attention)
+    if turned != heads:
+        settings["partial_rotary_factor"] = turned / heads
+    return settings
+
+
+def _numbers(gguf: Path, name: str) -> list[float]:
+    """A small tensor of a file as numbers."""
+    from gguf import GGUFReader
+
+    return [float(one) for tensor in GGUFReader(gguf).tensors if tensor.name == name for one in tensor.data.ravel()]
 
 
 def _llama3(config: Any, gguf: Path) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def change_header(path: Path, change: Any) -> None:
 def small_gguf(
     path: Path, kind: str = "Q8_0", *, layers: int = 2, hidden: int = 64, vocabulary: int = 264,
     architecture: str = "llama", context: int = 512, seed: int = 0, feed_forward: int = 128,
-    extra: dict[str, Any] | None = None, part: int = 0, **values: Any,
+    extra: dict[str, Any] | None = None, part: int = 0, dimensions: int = 0, **values: Any,
 ) -> Path:
     """A tiny llama as a GGUF file whose matrices are of one kind; norms and embeddings in F32.
 
@@ -94,7 +94,7 @@ def small_gguf(
     writer.add_feed_forward_length(feed_forward)
     writer.add_head_count(heads)
     writer.add_head_count_kv(key_heads)
-    writer.add_rope_dimension_count(hidden // heads)
+    writer.add_rope_dimension_count(dimensions or hidden // heads)
     writer.add_rope_freq_base(10000.0)
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_vocab_size(vocabulary)
@@ -141,12 +141,17 @@ def small_gguf(
         prefix = f"blk.{layer}."
         ones(prefix + "attn_norm.weight", hidden)
         ones(prefix + "ffn_norm.weight", hidden)
-        add(prefix + "attn_q.weight", hidden, hidden)
-        add(prefix + "attn_k.weight", hidden // heads * key_heads, hidden)
-        add(prefix + "attn_v.weight", hidden // heads * key_heads, hidden)
+        keys = hidden // heads * key_heads
+        if architecture == "phi3":
+            add(prefix + "attn_qkv.weight", hidden + 2 * keys, hidden)
+            add(prefix + "ffn_up.weight", 2 * feed_forward, hidden)
+        else:
+            add(prefix + "attn_q.weight", hidden, hidden)
+            add(prefix + "attn_k.weight", keys, hidden)
+            add(prefix + "attn_v.weight", keys, hidden)
+            add(prefix + "ffn_gate.weight", feed_forward, hidden)
+            add(prefix + "ffn_up.weight", feed_forward, hidden)
         add(prefix + "attn_output.weight", hidden, hidden)
-        add(prefix + "ffn_gate.weight", feed_forward, hidden)
-        add(prefix + "ffn_up.weight", feed_forward, hidden)
         add(prefix + "ffn_down.weight", hidden, feed_forward)
     ones("output_norm.weight", hidden)
     add("output.weight", vocabulary, hidden)
