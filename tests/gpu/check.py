@@ -2,7 +2,8 @@
 
 Models of random weights in the shapes of Llama-3-8B and a 1.5B one. Prints one JSON object, and a table on standard
 error as it goes; exit status 0 when nothing is wrong. `--only` takes sections by name for a short slot, and one that
-fails does not stop the others. `--device cpu --tiny` runs the same code anywhere (with TRITON_INTERPRET=1 the kernels
+fails does not stop the others: where it takes the card with it, a new process does the rest. `--out FILE` holds what is
+known after each section. `--device cpu --tiny` runs the same code anywhere (with TRITON_INTERPRET=1 the kernels
 too); `--starter FOLDER` adds a real model.
 """
 
@@ -10,12 +11,14 @@ from __future__ import annotations
 
 import argparse
 import gc
-import importlib.util
+import importlib
 import json
 import platform
+import subprocess
 import sys
 import time
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +34,8 @@ if TYPE_CHECKING:
 
 SECTIONS = {
     "kernels": ("kernels", "oracle"),
-    "bandwidth": ("kernels", "bandwidth"),
     "8b": ("steps", "eight"),
+    "bandwidth": ("kernels", "bandwidth"),
     "bf16": ("texts", "bfloat16"),
     "8-bit": ("texts", "eight_bit"),
     "1.5b": ("steps", "one_and_a_half"),
@@ -50,12 +53,35 @@ def section(name: str) -> Callable[[Report], dict[str, Any]]:
     return found
 
 
-def check(report: Report, names: list[str], say: Callable[[str], None]) -> dict[str, Any]:
-    """Run the sections; the result as the object that is printed."""
+def check(
+    report: Report,
+    names: list[str],
+    say: Callable[[str], None],
+    keep: Callable[[dict[str, Any]], object] = lambda result: None,
+    anew: Callable[[list[str]], dict[str, Any] | None] = lambda names: None,
+) -> dict[str, Any]:
+    """Run the sections; the result as the object that is printed, and kept after each of them.
+
+    ``anew`` runs sections in a process of their own, for when the card is lost to this one.
+    """
     begun = time.perf_counter()
     results: dict[str, Any] = {}
     told = 0
-    for name in names:
+
+    def found() -> dict[str, Any]:
+        return {
+            "ok": not report.problems,
+            "problems": report.problems,
+            "goals": report.goals,
+            "device": name_of_device,
+            "versions": versions(),
+            "seconds": time.perf_counter() - begun,
+            "table": report.lines,
+            "sections": results,
+        }
+
+    name_of_device = device_name(report.device)
+    for number, name in enumerate(names):
         started = time.perf_counter()
         say(f"--- {name}")
         if report.late:
@@ -73,23 +99,47 @@ def check(report: Report, names: list[str], say: Callable[[str], None]) -> dict[
             say(line)
         told = len(report.lines)
         say(f"    {results[name]['seconds']:.0f} s")
+        keep(found())
         gc.collect()  # a failed section's tensors hang on its traceback
-        if report.device.type == "cuda":
-            try:
-                torch.cuda.empty_cache()
-            except RuntimeError as error:  # a card that an illegal access has stopped
-                report.wrong(f"the card is lost after section {name}: {first_line(error)}")
-                break
-    return {
-        "ok": not report.problems,
-        "problems": report.problems,
-        "goals": report.goals,
-        "device": device_name(report.device),
-        "versions": versions(),
-        "seconds": time.perf_counter() - begun,
-        "table": report.lines,
-        "sections": results,
-    }
+        if (lost := loss(report.device)) is not None:
+            report.wrong(f"the card is lost after section {name}: {lost}")
+            rest = names[number + 1 :]
+            others = anew(rest) if rest else None
+            if others is not None:
+                results |= others["sections"]
+                report.problems += others["problems"]
+                report.goals += others["goals"]
+                report.lines += others["table"]
+            elif rest:
+                report.wrong(f"sections {', '.join(rest)} are left out: they did not run in a new process either")
+            break
+    keep(found())
+    return found()
+
+
+def loss(device: torch.device) -> str | None:
+    """Why nothing more can be done on the card in this process, as behind an illegal access; None when it can."""
+    if device.type == "cuda":
+        try:
+            torch.cuda.synchronize(device)
+            torch.cuda.empty_cache()
+        except RuntimeError as error:
+            return first_line(error)
+    return None
+
+
+def in_a_new_process(options: argparse.Namespace, until: float, names: list[str]) -> dict[str, Any] | None:
+    """The sections' result from a process of their own, whose lines go to standard error; None when it printed none."""
+    left = max(0.0, until - time.perf_counter())
+    command = [sys.executable, __file__, "--device", options.device, "--only", ",".join(names)]
+    command += ["--tokens", str(options.tokens), "--seconds", f"{left:.0f}", *(["--tiny"] if options.tiny else [])]
+    command += ["--starter", options.starter] if options.starter else []
+    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
+    try:
+        found: dict[str, Any] = json.loads(printed)
+    except ValueError:
+        return None
+    return found
 
 
 def device_name(device: torch.device) -> str:
@@ -103,13 +153,16 @@ def device_name(device: torch.device) -> str:
 
 def versions() -> dict[str, str | None]:
     """Of what the bits and the times depend on."""
-    triton = importlib.util.find_spec("triton")
+    try:
+        triton = importlib.import_module("triton").__version__
+    except Exception as error:  # one that is there and broken must not stop what needs none
+        triton = first_line(error)
     return {
         "python": platform.python_version(),
         "torch": torch.__version__,
         "cuda": torch.version.cuda,
         "transformers": transformers.__version__,
-        "triton": __import__("triton").__version__ if triton else None,
+        "triton": triton,
     }
 
 
@@ -122,6 +175,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--tokens", type=int, default=48, help="of each text")
     parser.add_argument("--seconds", type=float, default=420, help="no section and no text is begun after this time")
     parser.add_argument("--starter", help="folder of a real model")
+    parser.add_argument("--out", type=Path, help="a file for the JSON object, written after each section")
     options = parser.parse_args(argv)
     names = options.only.split(",") if options.only else list(SECTIONS)
     if unknown := [name for name in names if name not in SECTIONS]:
@@ -137,7 +191,12 @@ def main(argv: list[str] | None = None) -> int:
     until = time.perf_counter() + options.seconds
     report = Report(device, options.tiny, options.tokens, until, options.starter)
     say(f"{device_name(device)}; {json.dumps(versions())}")
-    result = check(report, names, say)
+
+    def keep(found: dict[str, Any]) -> None:
+        if options.out is not None:
+            options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+    result = check(report, names, say, keep, partial(in_a_new_process, options, until))
     print(json.dumps(result, indent=1))
     for problem in report.problems:
         say(f"PROBLEM: {problem}")

@@ -117,11 +117,13 @@ def bandwidth(report: Report) -> dict[str, Any]:
                 f"  {shape_name} {name} {out} x {columns}: plain {plain:.3f} ms ({line['plain_share']:.0%} of the copy)"
             )
             if missing is None:
+                tile = None
                 for bits in (3,) if report.tiny else (3, 4):
                     try:
                         packed = random_matrix(out, columns, bits, 64, report.device)
                         product = product_of(packed)
-                        tile = product.tile(1) if report.tiny else quickest(product)
+                        if tile is None:  # at 4 bits that of 3: trying them is compiling, and the slot is short
+                            tile = product.tile(1) if report.tiny else quickest(product)
                         product.use(1, tile)
                         from inference.quantize.triton_steps import round_rows
 

@@ -20,6 +20,9 @@ from inference.exact import fast_width
 from inference.fused import FusedStep, refusal
 from inference.graphs import GraphForward, StaticRows, cuda_capture, plain_call
 from inference.kv_cache import KVCache
+from inference.quantize.triton_launch import LowBitProduct
+from inference.quantize.triton_tuning import quickest
+from inference.quantize.triton_tuning import shape as shape_of
 from inference.rows import tree_rows
 from inference.sampling import Sampler
 from inference.settings import Sampling
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from inference.engine import Foresight, Outcome
+    from inference.quantize.triton_launch import Tile
     from tests.gpu.report import Report
     from tests.gpu.shapes import Shape
 
@@ -150,6 +154,7 @@ def steps(report: Report, name: str, shape: Shape, *, goals: bool = False) -> di
             report.wrong(f"{name}: the step cannot be fused on this card: {why}")
         return {**found, "left_out": why}
     twin = random_twin(model)
+    tuning(report, name, twin, found)
     card = Card(report, model, twin)
     assert card.twin is not None
     found["operations_a_layer"] = counts = launches(report, model)
@@ -187,6 +192,24 @@ def steps(report: Report, name: str, shape: Shape, *, goals: bool = False) -> di
         if 0.9 in best:
             report.goal("speed-up at acceptance .90", best[0.9]["real"], least=GOALS["speed"])
     return found
+
+
+def tuning(report: Report, name: str, twin: Any, found: dict[str, Any]) -> None:
+    """Give the twin's products their quickest tiles, as the program does at load; most of it is compiling."""
+    if report.tiny:
+        return
+    begun = time.perf_counter()
+    tiles: dict[str, Tile] = {}
+    for module in twin.modules():
+        product = getattr(module, "product", None)
+        if isinstance(product, LowBitProduct):
+            known = tiles.get(shape_of(product))
+            if known is None and report.late:
+                report.say(f"{name}: the other tiles are not tuned: the time is up")
+                return
+            product.use(1, known or tiles.setdefault(shape_of(product), quickest(product)))
+    found["tiles"] = {shape: str(tile) for shape, tile in tiles.items()}
+    report.say(f"{name}: tiles of {len(tiles)} shapes found in {time.perf_counter() - begun:.0f} s")
 
 
 def half(device: torch.device) -> torch.dtype:

@@ -12,6 +12,7 @@ from tests.gpu import check, shapes, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.gpu.report import Report
 
@@ -56,6 +57,36 @@ def test_a_section_that_fails_stops_no_other(capsys: pytest.CaptureFixture[str],
     assert told.rstrip().endswith("not ok: 1 problems")
 
 
+def test_a_section_that_takes_the_card_with_it_leaves_the_others_to_a_new_process(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, sections: dict[str, Any], tmp_path: Path
+) -> None:
+    def stops(report: Report) -> dict[str, Any]:
+        monkeypatch.setattr(check, "loss", lambda device: "an illegal memory access")
+        raise RuntimeError("an illegal memory access")
+
+    asked: list[list[str]] = []
+    other = {"sections": {"8b": {"c": 0.2}, "bf16": {}}, "problems": [], "goals": [], "table": ["c is 0.2"]}
+
+    def anew(options: Any, until: float, names: list[str]) -> dict[str, Any] | None:
+        known = json.loads((tmp_path / "found.json").read_text())
+        assert list(known["sections"]) == ["kernels"], "what is known is kept meanwhile"
+        asked.append(names)
+        return other if len(asked) == 1 else None
+
+    monkeypatch.setattr(check, "in_a_new_process", anew)
+    sections["kernels"] = stops
+    out = ("--out", str(tmp_path / "found.json"))
+    status, result, _ = run(capsys, "--only", "kernels,8b,bf16", *out)
+    assert status == 1
+    assert asked == [["8b", "bf16"]]
+    assert list(result["sections"]) == ["kernels", "8b", "bf16"]
+    assert result["sections"]["8b"]["c"] == 0.2
+    assert "c is 0.2" in result["table"]
+    assert json.loads((tmp_path / "found.json").read_text())["sections"] == result["sections"]
+    _, result, _ = run(capsys, "--only", "kernels,8b", *out)
+    assert result["problems"][-1] == "sections 8b are left out: they did not run in a new process either"
+
+
 def test_a_section_that_cannot_be_imported_stops_no_other(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,7 +119,7 @@ def test_names_of_sections_are_checked(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit) as ended:
         check.main([*HERE, "--only", "kernel"])
     assert ended.value.code == 2
-    assert "there is no section kernel; there are kernels, bandwidth" in capsys.readouterr().err
+    assert "there is no section kernel; there are kernels, 8b, bandwidth" in capsys.readouterr().err
 
 
 def test_texts_are_compared_and_another_one_is_a_problem(

@@ -131,6 +131,17 @@ def test_a_load_goes_on_with_less(
     assert reply(session)[-1].token_ids == text
 
 
+def test_a_kept_twin_for_which_memory_lacks_is_not_taken_for_one_that_does_not_fit_the_model(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(folder)
+    lack = Lack(1)
+    monkeypatch.setattr(twins, "assemble", lack.before(twins.assemble))
+    _, events = load(folder)
+    assert [notice.id for notice in events[-1].given_up] == [FEWER]
+    assert lack.is_let_go
+
+
 def test_parts_that_were_given_up_take_no_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lack = Lack(3)
     made: list[weakref.ref[Any]] = []
