@@ -135,7 +135,7 @@ class Live(QObject):
     def _show_figures(self) -> None:
         self._panel.refresh()
         last = self._chat.conversation.last
-        if last is not None and last.reply.rounds:
+        if last is not None and last.reply.rounds and self._chat.model is not None:
             newest = last.reply.rounds[-1]
             self._header.show_round(newest)
             self._show_status(sentence(newest.status))

@@ -77,6 +77,8 @@ def test_unloaded_while_a_reply_streams_keeps_its_text(stage: MakeStage) -> None
     one.wait(lambda: not one.conversation.is_writing)
     assert written and one.reply.text == written and one.reply.can_go_on
     assert is_without_model(one) and one.session.is_closed
+    assert one.window.page.status_line.text() == "No model is loaded; choose one first."
+    assert one.window.header.speed.text() == ""
     permits.release(500)
     one.window.menu.choose("starter")
     one.ready()
