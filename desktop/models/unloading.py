@@ -107,7 +107,7 @@ class Unloading(QObject):
 
     def _on_unloaded(self) -> None:
         is_still_so = self._chat.model is None and not self._chat.is_loading
-        if self._words and is_still_so and self._page.notice.isHidden():  # an offer is worth more than this
+        if self._words and is_still_so and not self._page.notice.isVisible():  # what can be seen offers more
             self._say(self._words)
         self._words = ""
 
