@@ -28,7 +28,7 @@ SHOWN_CHARACTERS = 9_000
 """Of a longer chat only the newest turns are laid out at first: about so many characters."""
 AT_ONCE = 3_000
 """So many characters are laid out in one step while nothing else is to be done."""
-MOST_GROWTH = 12_000
+MOST_GROWTH = 6_000
 """So many of a reply that grew by more since the last time."""
 AT_THE_TOP = 8_000
 """So many when the reader comes to the top."""
