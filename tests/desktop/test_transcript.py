@@ -116,6 +116,7 @@ def test_no_selection_grows_out_of_nothing(view: Transcript) -> None:
 def test_h15_copied_text_keeps_no_break_spaces_and_joins_long_lines(view: Transcript) -> None:
     text = "10\u00a0000\u202f€ 😀\n" + "word " * 1500 + "end"
     begun(view, text)
+    view.finish()
     view.selectAll()
     assert view.createMimeDataFromSelection().text() == text
 
