@@ -45,6 +45,7 @@ READY: Any = SimpleNamespace(
     ),
     times=StepTimes((10.0, 12.0), (10.0, 11.0), 0.0),
     bits=None,
+    taken=dict,
 )
 
 

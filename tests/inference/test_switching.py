@@ -76,7 +76,7 @@ def test_out_of_memory_at_load_is_told_with_figures_and_leaves_nothing(
         patch.setattr("inference.loading.load_text_model", failing)
         failed = load(session, tmp_path / "one")
     assert isinstance(failed, LoadFailed)
-    assert failed.notice.id == "error.memory_asked"
+    assert failed.notice.id == "error.memory_weights"
     assert failed.notice.values["asked_gb"] == pytest.approx(20 * 2**30 / 1e9)
     assert session.ready is None
     assert held[0]() is None
