@@ -35,8 +35,9 @@ class Block:
     and of a table, ``is_first`` and ``is_last`` are the outer pieces. Code is lines with their line feeds, the one
     before a piece that is not the first included; ``start`` is where its fence stands in the source. ``rows`` of a
     table are rows of cells, the first one of the first piece the head, and ``state`` is what the next piece needs to go
-    on with this one: the columns' shares of the width. A long line is cut: then the block before ``is_cut`` and the one
-    behind ``joins`` it.
+    on with this one: the columns' shares of the width. ``sides`` are where its columns' text stands: left, center or
+    right, empty where nothing is said. A long line is cut: then the block before ``is_cut`` and the one behind
+    ``joins`` it.
     """
 
     kind: Kind
@@ -51,6 +52,7 @@ class Block:
     is_first: bool = False
     is_last: bool = False
     state: tuple[int, ...] = ()
+    sides: tuple[str, ...] = ()
     is_cut: bool = False
     joins: bool = False
 

@@ -242,6 +242,13 @@ class Formats:
             look.setWidth(QTextLength(QTextLength.Type.VariableLength, 0))
         return look
 
+    def side(self, side: str) -> QTextBlockFormat:
+        """Where the text of a column stands: left, center or right, on whichever side the script begins."""
+        look = QTextBlockFormat()
+        sides = {"left": Qt.AlignmentFlag.AlignLeft, "right": Qt.AlignmentFlag.AlignRight}
+        look.setAlignment(sides.get(side, Qt.AlignmentFlag.AlignHCenter) | Qt.AlignmentFlag.AlignAbsolute)
+        return look
+
     def cell(self) -> QTextCharFormat:
         """The ground of a table's cell."""
         look = QTextCharFormat()

@@ -237,7 +237,11 @@ class _Reader:
         goes_on = self._goes_on and is_last
         state = self._state if is_rest else _shares(padded) if goes_on else ()
         indent = min(self._indent, DEEPEST_INDENT)
-        yield Block("table", indent=indent, rows=padded, is_first=not is_rest, is_last=not goes_on, state=state)
+        styles = (str(token.attrs.get("style", "")) for token in tokens if token.type == "th_open")
+        sides = tuple(style.removeprefix("text-align:") for style in styles)
+        yield Block(
+            "table", indent=indent, rows=padded, is_first=not is_rest, is_last=not goes_on, state=state, sides=sides
+        )
 
     def _place_of(self, text: str) -> int:
         """Where a text stands in the source, searched onward from the last one that was found; -1 if nowhere."""

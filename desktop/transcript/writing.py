@@ -233,6 +233,8 @@ def _write_table(cursor: QTextCursor, block: Block, formats: Formats, stretch: S
             cell.setFormat(ground)
             if runs:
                 within = cell.firstCursorPosition()
+                if block.sides[column]:
+                    within.setBlockFormat(formats.side(block.sides[column]))
                 is_head = row == 0 and block.is_first
                 _write_runs(
                     within, [replace(run, bold=True) for run in runs] if is_head else runs, block, formats, stretch

@@ -149,7 +149,7 @@ def test_no_language_loses_a_character(language: str) -> None:
 @pytest.mark.parametrize("step", [3, 10**9])
 def test_a_long_table_is_cut_between_rows_and_stays_one_table(step: int) -> None:
     rows = "".join(f"| {n} | *word* {n} | $x_{n}$ |\n" for n in range(300))
-    text = f"before\n\n| a | b | c |\n| --- | --- | --- |\n{rows}\nafter"
+    text = f"before\n\n| a | b | c |\n| --- | --: | :-: |\n{rows}\nafter"
     first, *pieces, last = in_steps(text, step)
     assert (plain(first), plain(last)) == ("before", "after")
     assert len(pieces) > 10
@@ -157,6 +157,7 @@ def test_a_long_table_is_cut_between_rows_and_stays_one_table(step: int) -> None
     assert [piece.is_first for piece in pieces] == [True] + [False] * (len(pieces) - 1)
     assert sum(len(piece.rows) for piece in pieces) == 301
     assert len({piece.state for piece in pieces}) == 1
+    assert {piece.sides for piece in pieces} == {("", "right", "center")}
     assert all(text[run.source :].startswith(run.text) for piece in pieces for run in runs_of(piece) if run.source >= 0)
 
 

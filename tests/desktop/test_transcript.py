@@ -42,6 +42,20 @@ def test_streamed_text_equals_text_laid_out_at_once(view: Transcript) -> None:
     assert "Paragraph 59 with some words and an emoji 😀 in it." in streamed
 
 
+def test_columns_stand_where_the_table_says(view: Transcript) -> None:
+    begun(view, "| a | b | c | d |\n|---|:--|--:|:-:|\n| 1 | 2 | 3 | 4 |\n\nafter")
+    view.finish()
+    sides = {}
+    block = view.document().begin()
+    while block.isValid():
+        sides[block.text()] = block.blockFormat().alignment() & Qt.AlignmentFlag.AlignHorizontal_Mask
+        block = block.next()
+    left, right, middle = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignHCenter
+    fixed = Qt.AlignmentFlag.AlignAbsolute
+    assert [sides[text] for text in "1234"] == [left, left | fixed, right | fixed, middle | fixed]
+    assert sides["b"] == left | fixed and sides["after"] == left
+
+
 def test_h08_the_view_follows_only_while_the_reader_is_at_the_end(view: Transcript) -> None:
     reply = begun(view, LONG)
     bar = view.verticalScrollBar()
