@@ -31,16 +31,13 @@ TWIN_BITS: Mapping[str, float] = {
 EVEN = ("affine3", "affine4")
 """Recipes that the CPU's kernel holds; it keeps four bits, a scale and a zero for each 32 weights of any of them."""
 
-FAST = ("llama", "mistral", "qwen2", "qwen3")
-"""Families of the fast forward, whose matrices are packed on a CPU: a tied head then lies there twice."""
-
 SPARE = 130
 STEP = 128
 """Slots behind the context, and what they are rounded up to (kv_cache.py)."""
 
 CHUNK = 256
 SHORTEST_CONTEXT = 1024
-WORK_CPU = 22_000_000
+WORK_CPU = 15_000_000
 """Bytes for kernels and threads beside what a pass needs; measured on the starter and five tiny models."""
 WORK_CUDA = 600_000_000
 """The driver's context, libraries and their work spaces."""
@@ -65,7 +62,6 @@ class Shape:
     vocabulary: int
     stored: str
     longest: int
-    fast: bool = False
     quantized: bool = False
     recurrent: bool = False
 
@@ -173,7 +169,6 @@ def shape(config: Mapping[str, Any], size: int | None = None, stored: str | None
         vocabulary=vocabulary,
         stored=stored,
         longest=_number(text, "max_position_embeddings", "n_positions") or 2**24,
-        fast=kind in FAST,
         quantized=quantized,
         recurrent=recurrent,
     )
@@ -184,7 +179,6 @@ def segments(model: Shape, plan: Plan, kind: str) -> tuple[tuple[str, int], ...]
     width = _width(plan.dtype)
     context = min(plan.context, model.longest)
     slots = -(-(context + SPARE) // STEP) * STEP
-    packs = kind == "ram" and model.fast and width == 2
     once = float(model.parameters * width)
     if plan.dtype == "int8":  # the head is a matrix like others, of its own where it is tied
         once = (model.parameters - model.linear - (0 if model.tied else model.embedding)) * width
@@ -192,7 +186,7 @@ def segments(model: Shape, plan: Plan, kind: str) -> tuple[tuple[str, int], ...]
     elif plan.dtype == "nf4":  # bitsandbytes leaves the head as it is
         once = (model.parameters - model.linear) * width + model.linear * BITS["nf4"] / 8
     parts = {
-        "target": once + (model.embedding * width if packs and model.tied else 0),
+        "target": once,
         "twin": 0.0 if plan.twin is None or model.recurrent else model.read * twin_bits(plan.twin, kind, width) / 8,
         "heads": float(plan.heads),
         "cache": float(model.cached_layers * model.row * slots * width),
