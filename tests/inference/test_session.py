@@ -39,7 +39,8 @@ def test_events_come_in_order_and_add_up(session: Session) -> None:
     assert sum(numbers.k_histogram) == numbers.rounds
     assert numbers.acceptance == numbers.accepted / numbers.tested
     assert finished.reason.id == "finish.length"
-    assert numbers.versions["torch"] == torch.__version__
+    # A build's label (+cpu, +cu130) stands in one of the two only, by where the wheel came from.
+    assert numbers.versions["torch"].partition("+")[0] == torch.__version__.partition("+")[0]
 
 
 def test_speculation_on_and_off_write_the_same(session: Session) -> None:

@@ -252,12 +252,18 @@ def test_killed_three_times_it_starts_cleanly_over(home: Path) -> None:
 
 
 @pytest.mark.slow
+def listen_to_ctrl_c() -> None:
+    """What a shell starts in the background has it ignored, and so has all that this starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_in_the_terminal(home: Path) -> None:
     for number in range(5):  # one that was done before the signal came says nothing
         path = small_gguf(home / f"tiny-{number}.gguf", layers=8)
         child = subprocess.Popen(
-            [sys.executable, "-m", "inference", "models", "add", str(path)], stderr=subprocess.PIPE, text=True
-        )
+            [sys.executable, "-m", "inference", "models", "add", str(path)], stderr=subprocess.PIPE, text=True,
+            preexec_fn=listen_to_ctrl_c,
+        )  # fmt: skip
         assert child.stderr is not None
         child.stderr.readline()
         child.send_signal(signal.SIGINT)
