@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 CHATS, MESSAGES = 10_000, 20
 START_S, SEARCH_MS, OPEN_MS = 1.0, 100.0, 150.0
-SLACK = 2.0
-"""A shared core may take twice as long for the same work; run with -s for the figures themselves."""
+SLACK = 5.0
+"""A shared core may take several times as long for the same work (opening: 63 ms alone, 344 once on a full machine).
+Run with -s for the figures themselves."""
 
 
 def large_history(store: Store) -> Iterator[Record]:
