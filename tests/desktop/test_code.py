@@ -11,12 +11,13 @@ from desktop.palette import LIGHT
 from desktop.reply import Reply
 from desktop.transcript.lexing import LONGEST_LINE, ROLES, words
 from desktop.transcript.uncoloured import Uncoloured
-from desktop.transcript.view import Transcript
 from inference.events import Piece
 from tests.desktop.test_transcript import begun, formats_of, write
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
+
+    from desktop.transcript.view import Transcript
 
 CODE = (
     'def first(values):\n    """Words in a string,\n\n    more of them 😀."""\n    return sum(values) * 1.5  # end\n\n'
@@ -27,15 +28,6 @@ COLOURS = [
     ("return", "keyword"), ("sum", "name"), ("1.5", "number"), ("# end", "comment"), ("class", "keyword"),
     ("Second", "name"), ("None", "number"),
 ]  # fmt: skip
-
-
-@pytest.fixture
-def view(qtbot: QtBot) -> Transcript:
-    one = Transcript(LIGHT, 1.0)
-    qtbot.addWidget(one)
-    one.resize(700, 300)
-    one.show()
-    return one
 
 
 def coloured(view: Transcript) -> list[tuple[str, str]]:
