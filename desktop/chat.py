@@ -139,6 +139,12 @@ class Chat(QObject):
         self._history.keep(self.conversation)
         return True
 
+    def show_message(self, message: int) -> Turn | None:
+        """Show the path through a message; the turn it is in. While a reply is written only what is on the page is."""
+        if not self.is_writing:
+            return self.conversation.show_message(message)
+        return next((one for one in self.conversation.turns if message in (one.asked.id, one.reply.id)), None)
+
     def speculate(self, speculation: Speculation) -> None:
         """Speculate otherwise from the next round on, also in the middle of a reply."""
         if self.control is not None:
@@ -177,9 +183,13 @@ class Chat(QObject):
         self.state_changed.emit()
 
     def forget(self, chat: int) -> None:
-        """The chat was removed: nothing more is written to it."""
-        self._left = [one for one in self._left if one.id != chat]
-        if self.conversation.id == chat:
+        """The chat is gone: from the bin it comes back with its reply as far as it is; else nothing more is written."""
+        is_kept = chat in self._history.store.chats
+        if not is_kept:
+            self._left = [one for one in self._left if one.id != chat]
+        if self.conversation.id == chat and is_kept:
+            self.clear()
+        elif self.conversation.id == chat:
             self._worker.stop()
             self.conversation = self._history.blank()
             self.is_stopping = False

@@ -165,10 +165,12 @@ class MainWindow(QMainWindow):
                 self.notice.tell(reason.trouble)
                 return
             self.desk.arrive()
-        turn = self.chat.conversation.show_message(message) if message is not None else None
+        turn = self.chat.show_message(message) if message is not None else None
         self._show_conversation(turn)
         self.sheets.uncover()
         self.composer.setFocus()
+        if message is not None and turn is None and self.chat.is_writing:
+            self.notice.say(self.tr("What was found is in another version; stop the reply to see it."))
 
     def stop(self) -> None:
         """End the reply; it shows at once, and nothing more is shown but what the engine ends with."""

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from desktop.history import finding
 from desktop.history.copying import read_kind, to_record, upsert
 from desktop.history.opening import NAME, Opened, open_history, rescue
-from desktop.history.records import ROLES, STATES, ChatRecord, FolderRecord, Ids, MessageRecord, columns, values
+from desktop.history.records import (
+    LAST_SECOND,
+    ROLES,
+    STATES,
+    ChatRecord,
+    FolderRecord,
+    Ids,
+    MessageRecord,
+    columns,
+    values,
+)
 from desktop.history.trouble import FAULTS, Trouble, kind_of
 
 if TYPE_CHECKING:
@@ -39,6 +50,11 @@ class Unavailable(Exception):
     def __init__(self, trouble: Trouble) -> None:
         super().__init__(trouble.kind)
         self.trouble = trouble
+
+
+def with_time_left(chat: ChatRecord) -> ChatRecord:
+    """A chat that came in from elsewhere: in the bin it stays half of the time at least, and is not gone at once."""
+    return chat if chat.binned is None else replace(chat, binned=max(chat.binned, time.time() - BIN_SECONDS / 2))
 
 
 class Store:
@@ -80,6 +96,13 @@ class Store:
         if self._connection is None:
             raise Unavailable(self.trouble or Trouble("unexpected", {"detail": ""}))
         return self._connection
+
+    @property
+    def writable(self) -> sqlite3.Connection:
+        """For bringing in chats in steps. Raises Unavailable."""
+        if not self._is_writable:
+            raise Unavailable(self.trouble or Trouble("unexpected", {"detail": ""}))
+        return self.connection
 
     # In and out
 
@@ -226,7 +249,8 @@ class Store:
         ).fetchall()
         found: list[MessageRecord] = []
         for row in rows:
-            if tuple(map(type, row[3:7])) == _FORM and row[3] in ROLES and row[6] in STATES and type(row[8]) is str:
+            is_usual = tuple(map(type, row[3:7])) == _FORM and row[3] in ROLES and row[6] in STATES
+            if is_usual and 0 <= row[5] <= LAST_SECOND and type(row[8]) is str:
                 found.append(MessageRecord(*row))  # the usual case, ten times as fast
             elif isinstance(one := to_record(MessageRecord, dict(zip(names, row, strict=True))), MessageRecord):
                 found.append(one)

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from desktop.exchange.whole import Whole
-from desktop.history.records import ChatRecord, MessageRecord, lasting_id
+from desktop.history.records import LAST_SECOND, ChatRecord, MessageRecord, lasting_id
 from desktop.plain_text import storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PICTURE = "[picture]"
+DEEPEST = 50
+"""Parts of a message that lie deeper in each other were written by no program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def chatgpt(data: Any) -> Iterator[Whole]:
             continue
         nodes = [_chatgpt_node(name, entry) for name, entry in one["mapping"].items() if isinstance(entry, dict)]
         created = _time(one.get("create_time")) or 0.0
-        name = str(one.get("conversation_id") or one.get("id") or one.get("title") or created)
+        name = _word(one.get("conversation_id")) or _word(one.get("id")) or _word(one.get("title")) or str(created)
         yield _whole(
             name, one.get("title"), created, _time(one.get("update_time")), nodes, one.get("current_node"),
             is_archived=bool(one.get("is_archived")), is_pinned=bool(one.get("is_starred")),
@@ -63,8 +65,9 @@ def open_webui(data: Any) -> Iterator[Whole]:
             current = nodes[-1].id if nodes else None
         created = _time(one.get("created_at")) or _time(chat.get("timestamp")) or 0.0
         title = one.get("title") or chat.get("title")
+        name = _word(one.get("id")) or _word(title) or str(created)
         yield _whole(
-            str(one.get("id") or title or created), title, created, _time(one.get("updated_at")), nodes, current,
+            name, title, created, _time(one.get("updated_at")), nodes, current,
             is_archived=bool(one.get("archived")), is_pinned=bool(one.get("pinned")),
         )  # fmt: skip
 
@@ -84,10 +87,12 @@ def _whole(
     kept = {node.id: node for node in nodes if node.role in ("user", "assistant", "tool") and node.text.strip()}
     system = next((node.text for node in nodes if node.role == "system" and node.text.strip()), "")
     times = [node.created for node in kept.values() if node.created]
-    created = created or min(times, default=time.time())
-    ids = {node.id: lasting_id(node.created or created, name, node.id) for node in kept.values()}
-    chat_id = lasting_id(created, name)
-    parents = {node.id: _kept_parent(node, known, kept) for node in kept.values()}
+    known_since = created or min(times, default=0.0)
+    ids = {node.id: lasting_id(node.created or known_since, name, node.id) for node in kept.values()}
+    chat_id = lasting_id(known_since, name)
+    created = known_since or time.time()
+    skipped: dict[str, str | None] = {}
+    parents = {node.id: _kept_parent(node, known, kept, skipped) for node in kept.values()}
     shown, first = _path(current, known, kept, parents)
     messages = [
         MessageRecord(
@@ -112,16 +117,19 @@ def _whole(
     return Whole(chat, tuple(messages))
 
 
-def _kept_parent(node: _Node, known: dict[str, _Node], kept: dict[str, _Node]) -> str | None:
-    """The nearest message above that comes along."""
+def _kept_parent(
+    node: _Node, known: dict[str, _Node], kept: dict[str, _Node], skipped: dict[str, str | None]
+) -> str | None:
+    """The nearest message above that comes along; ``skipped`` notes it for those between."""
     seen = {node.id}
     above = node.parent
-    while above is not None and above in known and above not in seen:
-        if above in kept:
-            return above
+    while above is not None and above in known and above not in seen and above not in kept and above not in skipped:
         seen.add(above)
         above = known[above].parent
-    return None
+    found = skipped.get(above) if above is not None and above in skipped else above if above in kept else None
+    found = None if found == node.id else found
+    skipped.update((one, found) for one in seen if one not in kept)
+    return found
 
 
 def _path(
@@ -130,7 +138,7 @@ def _path(
     """Which message follows which on the page, and the first one."""
     below = current if isinstance(current, str) and current in known else None
     if below is not None and below not in kept:
-        below = _kept_parent(known[below], known, kept)
+        below = _kept_parent(known[below], known, kept, {})
     shown: dict[str, str] = {}
     seen: set[str] = set()
     while below is not None and below not in seen:
@@ -150,8 +158,8 @@ def _chatgpt_node(name: str, entry: dict[str, Any]) -> _Node:
         return _Node(name, parent, "", "", None, "")
     author = message.get("author")
     meta = message.get("metadata")
-    role = str(author.get("role", "")) if isinstance(author, dict) else ""
-    model = str(meta.get("model_slug") or "") if isinstance(meta, dict) else ""
+    role = _word(author.get("role")) if isinstance(author, dict) else ""
+    model = _word(meta.get("model_slug")) if isinstance(meta, dict) else ""
     content = message.get("content")
     kind = content.get("content_type") if isinstance(content, dict) else None
     is_hidden = kind in ("model_editable_context", "user_editable_context", "reasoning_recap")
@@ -164,43 +172,52 @@ def _webui_node(name: str, entry: dict[str, Any]) -> _Node:
     if entry.get("files"):
         words = f"{words}\n\n{PICTURE}".strip()
     return _Node(
-        name, parent, str(entry.get("role", "")), words, _time(entry.get("timestamp")), str(entry.get("model") or "")
+        name, parent, _word(entry.get("role")), words, _time(entry.get("timestamp")), _word(entry.get("model"))
     )
 
 
 def _in_a_row(messages: Any) -> list[_Node]:
     nodes: list[_Node] = []
+    names: set[str] = set()
     for number, entry in enumerate(messages if isinstance(messages, list) else []):
         if isinstance(entry, dict):
-            node = _webui_node(str(entry.get("id") or number), entry)
+            name = _word(entry.get("id")) or str(number)
+            name = f"{name}#{number}" if name in names else name
+            names.add(name)
+            node = _webui_node(name, entry)
             before = nodes[-1].id if nodes else None
             nodes.append(_Node(node.id, before, node.role, node.text, node.created, node.model))
     return nodes
 
 
-def _words(content: Any) -> str:
+def _words(content: Any, depth: int = 0) -> str:
     """The text of a message; parts that are no text become a word."""
     if isinstance(content, str):
         return storable(content)
     if isinstance(content, list):
-        return "\n\n".join(filter(None, map(_words, content)))
+        inner = (_words(part, depth + 1) for part in content if depth < DEEPEST)
+        return "\n\n".join(filter(None, inner))
     if not isinstance(content, dict):
         return ""
     if "parts" in content:
-        return _words(content["parts"])
+        return _words(content["parts"], depth + 1) if depth < DEEPEST else ""
     if "asset_pointer" in content or content.get("type") in ("image_url", "image"):
         return PICTURE
     if isinstance(content.get("thoughts"), list):
-        inner = "\n\n".join(filter(None, map(_words, content["thoughts"])))
-        return f"<think>\n{inner}\n</think>" if inner else ""
+        words = _words(content["thoughts"], depth)
+        return f"<think>\n{words}\n</think>" if words else ""
     words = next((content[name] for name in ("text", "content", "result") if isinstance(content.get(name), str)), "")
     return storable(words)
 
 
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
+
+
 def _time(value: Any) -> float | None:
     """Seconds since 1970; some exports count milliseconds or nanoseconds."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e20:
+        return None  # NaN and infinity among them
     while value > 1e11:
         value /= 1000
-    return float(value)
+    return min(float(value), LAST_SECOND)

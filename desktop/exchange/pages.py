@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
-from PySide6.QtCore import QByteArray, QCoreApplication, QDate, QLocale, QMarginsF, QUrl
+from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QDate, QLocale, QMarginsF, QUrl
 from PySide6.QtGui import QPageLayout, QPageSize, QPdfWriter, QTextDocument
 
 from desktop.exchange.whole import shown_path
@@ -97,9 +97,9 @@ def web_page(one: Whole, *, folds: bool = True) -> str:
 
 def write_pdf(one: Whole, path: Path) -> None:
     """The chat as PDF, on A4. Raises OSError where the file cannot be written."""
-    with path.open("wb"):
-        pass
-    writer = QPdfWriter(str(path))
+    device = QBuffer()
+    device.open(QBuffer.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(device)
     writer.setTitle(_title(one))
     writer.setCreator("Borrador")
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
@@ -109,6 +109,8 @@ def write_pdf(one: Whole, path: Path) -> None:
     document.setDefaultStyleSheet(".figures, .who, .thought { color: #5b6470; } .you { background-color: #efece4; }")
     document.setHtml(page[page.index("<body>") :])
     document.print_(writer)
+    del document, writer  # the end of the file is written now
+    path.write_bytes(device.data().data())  # the writer itself says nothing of a disk that is full
 
 
 class _Sealed(QTextDocument):

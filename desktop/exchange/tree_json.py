@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from desktop.exchange.whole import Whole
-from desktop.history.copying import to_record
+from desktop.history.copying import possible, to_record
 from desktop.history.details import parsed
-from desktop.history.records import ChatRecord, MessageRecord
+from desktop.history.records import LAST_SECOND, ROLES, STATES, ChatRecord, MessageRecord, lasting_id
 from desktop.plain_text import storable
 
 if TYPE_CHECKING:
@@ -68,44 +68,53 @@ def _to_json(one: Whole) -> dict[str, Any]:
 
 
 def _from_json(given: dict[str, Any]) -> Whole | None:
+    created = possible(given.get("created"))
     chat = to_record(
         ChatRecord,
         {
             "id": _number(given.get("id")),
-            "title": _clean(given.get("title")),
-            "created": given.get("created"),
-            "changed": given.get("changed", given.get("created")),
+            "title": _clean(given.get("title")) or "",
+            "created": created,
+            "changed": possible(given.get("changed"), created),
             "shown": _number(given.get("shown")),
             "system": _clean(given.get("system")) or "",
             "settings": json.dumps(given["settings"]) if isinstance(given.get("settings"), dict) else "",
             "draft": _clean(given.get("draft")) or "",
-            "binned": given.get("binned"),
+            "binned": _binned(given.get("binned")),
             **{attribute: bool(given.get(name)) for name, attribute in _CHAT.items()},
         },
     )
     if not isinstance(chat, ChatRecord):
         return None
-    messages = (_message(one, chat.id) for one in _list(given.get("messages")) if isinstance(one, dict))
+    given_ones = enumerate(_list(given.get("messages")))
+    messages = (_message(one, chat, number) for number, one in given_ones if isinstance(one, dict))
     return Whole(chat, tuple(one for one in messages if one is not None), _clean(given.get("folder")) or "")
 
 
-def _message(given: dict[str, Any], chat: int) -> MessageRecord | None:
-    state = given.get("state", "over")
+def _message(given: dict[str, Any], chat: ChatRecord, number: int) -> MessageRecord | None:
+    """A message that has a text; what else it lacks, or has in another form than ours, it does without."""
+    text, role, state = _clean(given.get("text")), given.get("role"), given.get("state", "over")
+    created = possible(given.get("created"), chat.created)
+    own_id = lasting_id(created, "number", str(chat.id), str(number), text or "")
     record = to_record(
         MessageRecord,
         {
-            "id": _number(given.get("id")),
-            "chat": chat,
+            "id": _number(given.get("id")) or own_id,
+            "chat": chat.id,
             "parent": _number(given.get("parent")),
-            "role": given.get("role"),
-            "text": _clean(given.get("text")),
-            "created": given.get("created"),
-            "state": "interrupted" if state == "writing" else state,
+            "role": role if role in ROLES else "assistant",
+            "text": text,
+            "created": created,
+            "state": "interrupted" if state == "writing" else state if state in STATES else "over",
             "shown": _number(given.get("shown")),
-            "details": json.dumps(given.get("details") or {}),
+            "details": json.dumps(details if isinstance(details := given.get("details"), dict) else {}),
         },
     )
     return record if isinstance(record, MessageRecord) else None
+
+
+def _binned(time: Any) -> float | None:
+    return None if time is None or time is False else possible(time, LAST_SECOND)
 
 
 def _text(number: int | None) -> str | None:
@@ -115,7 +124,7 @@ def _text(number: int | None) -> str | None:
 def _number(text: Any) -> int | None:
     try:
         number = int(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if -(2**63) < number < 2**63 else None
 

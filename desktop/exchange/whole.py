@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from desktop.conversation import Conversation
+from desktop.history.records import lasting_id
 from desktop.history.trees import nodes_of, record_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from desktop.history.records import ChatRecord, MessageRecord
     from desktop.store import Store
 
@@ -52,10 +52,27 @@ def tidied(one: Whole) -> Whole:
     return replace(one, messages=tuple(messages))
 
 
-def moved(one: Whole, new_id: Callable[[], int]) -> Whole:
-    """A copy under ids of its own."""
-    chat = new_id()
-    ids = {message.id: new_id() for message in one.messages}
+def distinct(one: Whole) -> Whole:
+    """The same with each message once, and those with an id that another text has under one of their own."""
+    texts: dict[int, str] = {}
+    messages: list[MessageRecord] = []
+    for given in one.messages:
+        message = given
+        if given.id in texts and given.text != texts[given.id]:
+            message = replace(given, id=lasting_id(given.created, "twice", str(given.id), given.text))
+        if message.id not in texts:
+            texts[message.id] = message.text
+            messages.append(message)
+    return replace(one, messages=tuple(messages))
+
+
+def moved(one: Whole) -> Whole:
+    """A copy under ids of its own, the same ones whenever the same is moved."""
+    texts = hashlib.sha256(repr([(message.id, message.text) for message in one.messages]).encode()).hexdigest()
+    chat = lasting_id(one.chat.created, "moved", str(one.chat.id), texts)
+    fresh = sorted(lasting_id(message.created, str(chat), str(message.id)) for message in one.messages)
+    in_time = sorted(one.messages, key=lambda message: (int(message.created), message.id))
+    ids = {message.id: new for message, new in zip(in_time, fresh, strict=True)}  # in the order they had
     messages = tuple(
         replace(
             message,

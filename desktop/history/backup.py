@@ -11,13 +11,16 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.history.copying import read_all, writing
 from desktop.history.opening import BACKUPS, connect, forgiving, stamp
-from desktop.history.schema import bring_up_to_date, version_of
+from desktop.history.records import ChatRecord
+from desktop.history.schema import NEWEST, bring_up_to_date, version_of
 from desktop.history.trouble import FAULTS, Damaged, Trouble, kind_of
+from desktop.store import Unavailable, with_time_left
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from desktop.history.trouble import Kind
     from desktop.store import Store
 
 DAY = 24 * 3600.0
@@ -61,7 +64,10 @@ def restored(store: Store, path: Path) -> Iterator[int]:
             raise Damaged("no database") from error
         if version < 1:
             raise Damaged("no history")
-        yield from writing(store.connection, read_all(source), only_new=True)
+        if version > NEWEST:
+            raise Unavailable(Trouble("newer"))
+        records = (with_time_left(one) if isinstance(one, ChatRecord) else one for one in read_all(source))
+        yield from writing(store.writable, records, only_new=True)
 
 
 def is_daily_due(folder: Path) -> bool:
@@ -117,9 +123,14 @@ class Copying(QObject):
         except Exception as error:  # whatever goes wrong must become a sentence
             self._timer.stop()
             self.deleteLater()
-            self.failed.emit(Trouble(kind_of(error), {"detail": " ".join(str(error).split())[:200], "folder": ""}))
+            self.failed.emit(error.trouble if isinstance(error, Unavailable) else Trouble(*_said(error)))
         else:
             self.went_on.emit(self._count)
+
+
+def _said(error: Exception) -> tuple[Kind, dict[str, str | int]]:
+    words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return kind_of(error), {"detail": " ".join(words.split())[:200], "folder": ""}
 
 
 def _snapshot(store: Store) -> sqlite3.Connection:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from desktop.history.records import KINDS, ROLES, STATES, ChatRecord, FolderRecord, MessageRecord, columns, values
+from desktop.history.records import (
+    KINDS,
+    LAST_SECOND,
+    ROLES,
+    STATES,
+    ChatRecord,
+    FolderRecord,
+    MessageRecord,
+    columns,
+    values,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -73,12 +83,18 @@ def write_all(target: sqlite3.Connection, records: Iterable[Record], *, only_new
     return max(writing(target, records, only_new=only_new), default=0)
 
 
-def to_record(kind: type[Record], row: Mapping[str, Any]) -> Record | None:
-    """A record of values as they were read; None where they cannot be one of this kind."""
+def to_record(kind: type[Record], given: Mapping[str, Any]) -> Record | None:
+    """A record of values as they were read; None where they cannot be one of this kind. Times become possible ones."""
     whole = (int,)
     number = (int, float)
-    if not _are(row, whole, "id"):
+    if not _are(given, whole, "id"):
         return None
+    row: dict[str, Any] = dict(given)
+    for name in ("created", "changed"):
+        if isinstance(row.get(name), number):
+            row[name] = possible(row[name])
+    if isinstance(row.get("binned"), number):
+        row["binned"] = possible(row["binned"], otherwise=LAST_SECOND)  # 0 would be long ago, and the chat removed
     if kind is FolderRecord:
         return FolderRecord(**row) if _are(row, (str,), "name") else None
     if kind is ChatRecord:
@@ -88,7 +104,8 @@ def to_record(kind: type[Record], row: Mapping[str, Any]) -> Record | None:
             return None
         flags = {name: bool(row[name]) for name in ("is_named", "is_pinned", "is_archived") if name in row}
         words = {name: _text(row[name]) for name in ("system", "settings", "draft") if name in row}
-        return ChatRecord(**{**row, **words, **flags})
+        known: dict[str, Any] = dict(row) | words | flags
+        return ChatRecord(**known)
     if not (_are(row, whole, "chat") and _are(row, (str,), "text", "details") and _are(row, number, "created")):
         return None
     if not _are(row, (int, type(None)), "parent", "shown"):
@@ -96,6 +113,11 @@ def to_record(kind: type[Record], row: Mapping[str, Any]) -> Record | None:
     if row.get("role") not in ROLES or row.get("state") not in STATES:
         return None
     return MessageRecord(**row)
+
+
+def possible(time: Any, otherwise: float = 0.0) -> float:
+    """Seconds since 1970 that are a day in every calendar."""
+    return float(min(time, LAST_SECOND)) if isinstance(time, int | float) and time >= 0 else otherwise
 
 
 def _text(value: Any) -> str:

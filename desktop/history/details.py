@@ -59,7 +59,7 @@ def parsed(details: str) -> dict[str, Any]:
     """The JSON object, or an empty one for anything else."""
     try:
         known = json.loads(details)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return known if isinstance(known, dict) else {}
 
@@ -113,7 +113,7 @@ def _tried(make: Callable[[dict[str, Any]], T], known: Any) -> T | None:
         return None
     try:
         return make(known)
-    except (KeyError, TypeError, ValueError, AttributeError, Problem):
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, Problem):
         return None
 
 

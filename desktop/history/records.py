@@ -67,7 +67,7 @@ class FolderRecord:
 
 
 IDS_A_SECOND = 1_000_000 << 11
-LAST_SECOND = 4_000_000_000
+LAST_SECOND = 4_000_000_000.0
 Record = ChatRecord | MessageRecord | FolderRecord
 KINDS: tuple[type[Record], ...] = (FolderRecord, ChatRecord, MessageRecord)
 

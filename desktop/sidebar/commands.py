@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,24 @@ if TYPE_CHECKING:
     from desktop.sidebar.sidebar import Sidebar
 
 
+LONGEST_NAME = 200
+"""So many bytes of a title are the name of a file; file systems take 255 with the ending."""
+_RESERVED = re.compile(r"con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]", re.IGNORECASE)  # on Windows
+OWN = "history"
+"""So begin the names of all files that chats are kept in."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """Steps to be run between other things, with the words for them; ``damaged`` where a file proves to be so."""
+
+    steps: Iterator[int]
+    going_on: str
+    done: Callable[[int], str]
+    damaged: str = ""
+    brings_in: bool = False
+
+
 class Commands(QObject):
     """``opened`` carries a chat that is to be shown, ``gone`` one that no longer is."""
 
@@ -40,6 +59,8 @@ class Commands(QObject):
         self._notice = notice
         self._window = window
         self._copying: Copying | None = None
+        self._task: _Task | None = None
+        self._waiting: list[_Task] = []
         sidebar.binned.connect(self.bin)
         sidebar.wanted.connect(self._on_wanted)
 
@@ -70,11 +91,11 @@ class Commands(QObject):
         self._ask(words, self.tr("Remove"), lambda: self._history.remove(*chats))
 
     def cancel(self) -> None:
-        """Give up what is going on."""
+        """Give up what is going on; what waits for it begins."""
         if self._copying is not None:
             self._copying.cancel()
-            self._copying = None
             self._notice.hide()
+            self._let_next_begin()
 
     def begin(self) -> None:
         """Bring in what could not be stored when the program ended."""
@@ -83,6 +104,7 @@ class Commands(QObject):
 
     def end(self, conversations: list[Conversation]) -> None:
         """Store everything; what the history does not take goes into a file, from which it comes back."""
+        self._waiting.clear()
         self.cancel()
         if not self._history.end(conversations):
             save_leftovers(self._history.store, self._places())
@@ -102,12 +124,12 @@ class Commands(QObject):
 
     def export_to(self, chat: int | None, path: Path) -> None:
         """Write one chat, or all, into a file."""
+        if self._is_the_history(path):
+            return
         chats = [chat] if chat is not None else list(self._history.store.chats)
-        self._run(
-            exported(self._history.store, chats, path),
-            self.tr("Exporting: {count} messages"),
-            filled(self.tr("Exported to {file}."), file=path.name),
-        )
+        words = filled(self.tr("Exported to {file}."), file=path.name)
+        steps = exported(self._history.store, chats, path)
+        self._run(_Task(steps, self.tr("Exporting: {count} messages"), lambda _count: words))
 
     def ask_for_import(self) -> None:
         """Ask for a file with chats."""
@@ -128,7 +150,11 @@ class Commands(QObject):
         except OSError as error:
             self._notice.say(filled(self.tr("{file} cannot be read: {detail}."), file=path.name, detail=error.strerror))
         else:
-            self._bring_in(imported(self._history.store, chats), self.tr("Importing: {count} messages"))
+            cut = filled(
+                self.tr("{file} ends too early or is damaged; what could be read of it came in."), file=path.name
+            )
+            steps = imported(self._history.store, chats)
+            self._run(_Task(steps, self.tr("Importing: {count} messages"), self._came_in, cut, brings_in=True))
 
     def ask_for_backup(self) -> None:
         """Ask for a file and copy everything into it."""
@@ -138,8 +164,10 @@ class Commands(QObject):
 
     def back_up_to(self, path: Path) -> None:
         """Copy everything into one file."""
-        done = filled(self.tr("Everything is in {file}."), file=path.name)
-        self._run(saved(self._history.store, path), self.tr("Backing up: {count} messages"), done)
+        if not self._is_the_history(path):
+            words = filled(self.tr("Everything is in {file}."), file=path.name)
+            steps = saved(self._history.store, path)
+            self._run(_Task(steps, self.tr("Backing up: {count} messages"), lambda _count: words))
 
     def ask_for_restore(self) -> None:
         """Ask for a backup and bring it in."""
@@ -148,7 +176,9 @@ class Commands(QObject):
 
     def restore_from(self, path: Path) -> None:
         """Bring in everything of a backup that is not here."""
-        self._bring_in(restored(self._history.store, path), self.tr("Restoring: {count} messages"))
+        damaged = self.tr("This file is no backup of Borrador, or it is damaged.")
+        steps = restored(self._history.store, path)
+        self._run(_Task(steps, self.tr("Restoring: {count} messages"), self._came_in, damaged, brings_in=True))
 
     # Within
 
@@ -165,34 +195,55 @@ class Commands(QObject):
         dialog.open()
         return dialog
 
-    def _bring_in(self, steps: Iterator[int], going_on: str) -> None:
-        def done(count: int) -> str:
+    def _came_in(self, count: int) -> str:
+        return filled(self.tr("{count} new messages came in."), count=count)
+
+    def _is_the_history(self, path: Path) -> bool:
+        """Whether a file must not be written because the chats themselves are kept in it; that is said."""
+        folder = self._history.store.folder
+        is_own = path.parent.resolve() == folder.resolve() and path.name.casefold().startswith(OWN)
+        if is_own:
+            self._notice.say(
+                filled(self.tr("The chats themselves are kept in {file}; choose another name."), file=path.name)
+            )
+        return is_own
+
+    def _run(self, task: _Task) -> None:
+        """Run the steps between other things, and say how far they are and how they ended; one after the other."""
+        self._waiting.append(task)
+        if self._copying is None:
+            self._let_next_begin()
+
+    def _let_next_begin(self) -> None:
+        ended, self._copying, self._task = self._task, None, None
+        if ended is not None and ended.brings_in:
             self._history.reload()
-            return filled(self.tr("{count} new messages came in."), count=count)
+        if self._waiting:
+            self._begin(self._waiting.pop(0))
 
-        self._run(steps, going_on, done)
-
-    def _run(self, steps: Iterator[int], going_on: str, done: str | Callable[[int], str]) -> None:
-        """Run the steps between other things, and say how far they are and how they ended."""
-        self.cancel()
-        copying = Copying(steps, self)
-        copying.went_on.connect(
-            lambda count: self._notice.say(filled(going_on, count=count), self.tr("Cancel"), self.cancel)
+    def _begin(self, task: _Task) -> None:
+        self._task = task
+        self._copying = Copying(task.steps, self)
+        self._copying.went_on.connect(
+            lambda count: self._notice.say(filled(task.going_on, count=count), self.tr("Cancel"), self.cancel)
         )
-        copying.ended.connect(lambda count: self._end(done if isinstance(done, str) else done(count)))
-        copying.failed.connect(lambda trouble: self._end(self._failure(trouble)))
-        self._copying = copying
-        copying.start()
+        self._copying.ended.connect(lambda count: self._end(task.done(count)))
+        self._copying.failed.connect(lambda trouble: self._end(self._failure(trouble, task)))
+        self._copying.start()
 
     def _end(self, words: str) -> None:
-        self._copying = None
+        self._let_next_begin()
         self._notice.say(words)
 
-    def _failure(self, trouble: Trouble) -> str:
+    def _failure(self, trouble: Trouble, task: _Task) -> str:
+        if trouble.kind == "damaged" and task.damaged:
+            return task.damaged
+        if task.brings_in and not self._history.store.is_writable:
+            return self.tr("Nothing can come in while the history cannot be written.")
         words = {
             "full": self.tr("The disk is full; free some space and try again."),
-            "damaged": self.tr("This file is no backup of Borrador, or it is damaged."),
             "locked": self.tr("Another program holds the file; try again when it lets go."),
+            "newer": self.tr("This backup was made by a newer Borrador; update, then restore it."),
         }.get(trouble.kind, self.tr("This could not be done: {detail}."))
         return filled(words, detail=trouble.values.get("detail", ""))
 
@@ -228,8 +279,9 @@ class Commands(QObject):
 
 def file_name(title: str) -> str:
     """A title as a name that every file system takes."""
-    words = re.sub(r'[\x00-\x1f<>:"/\\|?*]', " ", title)
-    return " ".join(words.split()).strip(". ")[:80] or "chat"
+    words = " ".join(re.sub(r'[\x00-\x1f<>:"/\\|?*]', " ", title).split())[:80]
+    words = words.encode()[:LONGEST_NAME].decode(errors="ignore").strip(". ") or "chat"
+    return f"{words} chat" if _RESERVED.fullmatch(words.split(".")[0].rstrip()) else words
 
 
 def with_ending(name: str, kind: str) -> Path:

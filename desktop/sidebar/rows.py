@@ -37,10 +37,10 @@ class Rows(QAbstractListModel):
         """What stands in a place."""
         return self._rows[index.row()] if index.isValid() and index.row() < len(self._rows) else None
 
-    def place_of(self, chat: int) -> QModelIndex:
-        """Where a chat is listed; an invalid index if it is not."""
+    def place_of(self, one: int) -> QModelIndex:
+        """Where a chat or a folder is listed; an invalid index if it is not."""
         for number, row in enumerate(self._rows):
-            if isinstance(row, Line) and row.chat.id == chat:
+            if one == (row.chat.id if isinstance(row, Line) else row.folder):
                 return self.index(number)
         return QModelIndex()
 

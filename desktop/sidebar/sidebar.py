@@ -6,6 +6,7 @@ Which chat is on the page is for others to do: `chosen` carries the chat, and th
 from __future__ import annotations
 
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, QSize, Qt, QTimer, Signal
@@ -54,6 +55,7 @@ class Sidebar(QFrame):
         self._history = history
         self._shelf = Shelf.CHATS
         self._closed: set[int] = set()
+        self._is_due = False
         self.search = _SearchField(self)
         self.search.setPlaceholderText(self.tr("Search"))
         self.search.setAccessibleName(self.tr("Search titles and messages"))
@@ -80,6 +82,7 @@ class Sidebar(QFrame):
         self.list.setModel(self.rows)
         self.painting = Painting(palette, self)
         self.list.setItemDelegate(self.painting)
+        self.painting.closeEditor.connect(lambda: QTimer.singleShot(0, self, self._catch_up))
         self._search_timer = QTimer(self)
         self._search_timer.setSingleShot(True)
         self._search_timer.setInterval(SEARCH_MS)
@@ -96,8 +99,11 @@ class Sidebar(QFrame):
     # What is shown
 
     def refresh(self) -> None:
-        """List what is there now; the row in use stays the same one."""
+        """List what is there now; the row in use stays the same one. While one is renamed the list waits."""
         self._search_timer.stop()
+        self._is_due = self.list.is_editing
+        if self._is_due:
+            return
         current = self.rows.row(self.list.currentIndex())
         bar = self.list.verticalScrollBar()
         place = bar.value()
@@ -171,17 +177,27 @@ class Sidebar(QFrame):
         change = self._history.rename_folder if is_folder else self._history.rename
         QTimer.singleShot(0, self, lambda: change(one, name))
 
+    def _catch_up(self) -> None:
+        if self._is_due:
+            self.refresh()
+
     def _on_menu(self, at: QPoint) -> None:
         index = self.list.indexAt(at)
         row = self.rows.row(index)
         menu: QMenu | None = None
         if isinstance(row, Line):
-            menu = menus.for_chat(self, self._history, row.chat, lambda: self.list.edit(index))
+            menu = menus.for_chat(self, self._history, row.chat, partial(self._rename, row.chat.id))
         elif isinstance(row, Heading) and row.folder is not None:
-            menu = menus.for_folder(self, self._history, row.folder, lambda: self.list.edit(index))
+            menu = menus.for_folder(self, self._history, row.folder, partial(self._rename, row.folder))
         if menu is not None:
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(self.list.viewport().mapToGlobal(at))
+
+    def _rename(self, one: int) -> None:
+        place = self.rows.place_of(one)  # the list may be another than when the menu was opened
+        if place.isValid():
+            self.list.setCurrentIndex(place)
+            self.list.edit(place)
 
     def _on_minute(self) -> None:
         """After midnight, what was today is yesterday."""
@@ -288,9 +304,14 @@ class _List(QListView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setTabKeyNavigation(False)
 
+    @property
+    def is_editing(self) -> bool:
+        """Whether a name is being changed."""
+        return self.state() == QAbstractItemView.State.EditingState
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_enter and self.state() != QAbstractItemView.State.EditingState:
+        if is_enter and not self.is_editing:
             self.entered_key.emit(self.currentIndex())
         elif event.key() == Qt.Key.Key_Menu:
             self.customContextMenuRequested.emit(self.visualRect(self.currentIndex()).center())

@@ -381,6 +381,10 @@
         <translation>No se puede leer {file}: {detail}.</translation>
     </message>
     <message>
+        <source>{file} ends too early or is damaged; what could be read of it came in.</source>
+        <translation>{file} termina antes de tiempo o está dañado; lo que se ha podido leer ya está aquí.</translation>
+    </message>
+    <message>
         <source>Importing: {count} messages</source>
         <translation>Importando: {count} mensajes</translation>
     </message>
@@ -413,8 +417,16 @@
         <translation>Han entrado {count} mensajes nuevos.</translation>
     </message>
     <message>
+        <source>The chats themselves are kept in {file}; choose another name.</source>
+        <translation>Las propias conversaciones se guardan en {file}; elige otro nombre.</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>Cancelar</translation>
+    </message>
+    <message>
+        <source>Nothing can come in while the history cannot be written.</source>
+        <translation>No puede entrar nada mientras no se pueda escribir en el historial.</translation>
     </message>
     <message>
         <source>The disk is full; free some space and try again.</source>
@@ -427,6 +439,10 @@
     <message>
         <source>Another program holds the file; try again when it lets go.</source>
         <translation>Otro programa retiene el archivo; inténtalo de nuevo cuando lo suelte.</translation>
+    </message>
+    <message>
+        <source>This backup was made by a newer Borrador; update, then restore it.</source>
+        <translation>Esta copia es de un Borrador más nuevo; actualiza y luego restáurala.</translation>
     </message>
     <message>
         <source>This could not be done: {detail}.</source>
@@ -1285,6 +1301,10 @@
     <message>
         <source>With a fixed seed the same reply comes again; empty it in the settings.</source>
         <translation>Con una semilla fija la respuesta será la misma; vacíala en los ajustes.</translation>
+    </message>
+    <message>
+        <source>What was found is in another version; stop the reply to see it.</source>
+        <translation>Lo encontrado está en otra versión; detén la respuesta para verlo.</translation>
     </message>
     <message>
         <source>The model is not ready yet; try again when it is.</source>

@@ -293,5 +293,9 @@ def test_names_of_files() -> None:
     assert file_name('a/b\\c: "d" <e>?*|\n.') == "a b c d e"
     assert file_name("...") == "chat"
     assert len(file_name("x" * 500)) == 80
+    assert file_name("👩" * 100) == "👩" * 50
+    assert file_name("con") == "con chat"
+    assert file_name("Aux.old") == "Aux.old chat"
+    assert file_name("console") == "console"
     assert with_ending("/x/My v1.2 notes", "Markdown (*.md)").name == "My v1.2 notes.md"
     assert with_ending("/x/a.pdf", "Markdown (*.md)").name == "a.pdf"

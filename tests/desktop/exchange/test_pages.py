@@ -103,7 +103,7 @@ def test_c07_thinking_goes_out_apart_from_the_answer_and_without_its_tags(
     assert "/think" not in words
     kept = tmp_path / "out.json"
     assert max(exported(store, [chat], kept)) == 2
-    assert [one.text for one in chats_in(kept)[0].messages] == ["Why <think>?", text]
+    assert [one.text for one in next(iter(chats_in(kept))).messages] == ["Why <think>?", text]
 
 
 def test_b13_a_reply_that_ended_while_thinking_goes_out_as_thinking(tmp_path: Path) -> None:

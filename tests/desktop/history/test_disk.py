@@ -148,6 +148,19 @@ def test_a_full_disk_keeps_what_is_there_and_takes_the_rest_when_there_is_room(s
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a small disk is made by Linux' tmpfs")
+def test_no_file_goes_out_in_part_onto_a_full_disk(shared: Path) -> None:
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("needs root")
+    probe = ["unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(shared)]
+    if subprocess.run(probe, capture_output=True, check=False).returncode:
+        pytest.skip("no tmpfs can be mounted here")
+    script = f"mount -t tmpfs -o size=8k tmpfs {shared} && QT_QPA_PLATFORM=offscreen {' '.join(CHILD)} {shared} export"
+    told = tried("unshare", "-m", "sh", "-c", script)
+    kinds = ("a.md", "a.html", "a.pdf", "a.json", "a.sqlite")
+    assert told == [(name, "full", False, False) for name in kinds]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a small disk is made by Linux' tmpfs")
 def test_a_disk_full_from_the_start_is_a_sentence(shared: Path) -> None:
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         pytest.skip("needs root")
