@@ -14,7 +14,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from inference.linears import join, packed_rows
+from inference.linears import StoredRows, join, packed_rows
+from inference.native import products
 from inference.rows import Interrupted, inside_window
 
 if TYPE_CHECKING:
@@ -70,11 +71,14 @@ def pack(model: Any, weights: Weights | None = None) -> Iterator[tuple[int, int]
     A head that is the embedding becomes it too. transformers cannot run the model afterwards.
     """
     is_embedding = model.lm_head.weight is model.model.embed_tokens.weight
+    dtype = model.model.norm.weight.dtype
     if weights is not None:
         weights.fill(model.lm_head)
     head = model.lm_head.weight
-    model.lm_head = join([model.lm_head])
-    if is_embedding and (rows := packed_rows(model.lm_head, head)) is not None:
+    model.lm_head = join([model.lm_head], dtype)
+    if is_embedding and head.dtype != dtype:
+        model.model.embed_tokens = StoredRows(head, dtype)
+    elif is_embedding and (rows := packed_rows(model.lm_head, head)) is not None:
         model.model.embed_tokens = rows
     del head
     places = [part for layer in model.model.layers for part in (layer.self_attn, layer.mlp)]
@@ -84,13 +88,16 @@ def pack(model: Any, weights: Weights | None = None) -> Iterator[tuple[int, int]
             weights.fill(part)
         for name, parts in JOINED.items():
             if hasattr(part, parts[0]):
-                setattr(part, name, join([getattr(part, old) for old in parts]))
+                setattr(part, name, join([getattr(part, old) for old in parts], dtype))
                 for old in parts:
                     delattr(part, old)
         last = "o_proj" if hasattr(part, "o_proj") else "down_proj"
-        setattr(part, last, join([getattr(part, last)]))
+        setattr(part, last, join([getattr(part, last)], dtype))
     if weights is not None:
         weights.fill(model)
+    embedding = model.model.embed_tokens
+    if type(embedding) is nn.Embedding and embedding.weight.dtype != dtype:
+        model.model.embed_tokens = StoredRows(embedding.weight, dtype)
     # The file that was loaded stays in memory while one tensor of it lives: the others get memory of their own.
     for tensor in chain(model.parameters(), model.buffers()) if weights is None else ():
         if tensor.device.type == "cpu":
@@ -167,7 +174,7 @@ class Decoder:
         self._norm = _norm(body.norm)
         self._head = model.lm_head.forward
         self._head_alone = _alone(model.lm_head)
-        self.kernels = "decoder packed" if getattr(model.lm_head, "is_packed", False) else "decoder"
+        self.kernels = _kernels(model.lm_head)
         self._layers = [_layer(layer, _window(config, index)) for index, layer in enumerate(body.layers)]
         # For the one row of a plain step in exact mode, whose bits must be those it has in a draft.
         self._layers_alone = [_with_rows_alone(*both) for both in zip(self._layers, body.layers, strict=True)]
@@ -282,6 +289,13 @@ class Decoder:
             self._table = torch.stack([cos, torch.cat([-sin[:, :half], sin[:, half:]], -1)], 1)
         cos, sin = self._table[rows.positions].split(1, 1)
         return cos, sin
+
+
+def _kernels(head: Any) -> str:
+    """What the products' bits depend on, as far as it is not PyTorch."""
+    if getattr(head, "is_native", False):
+        return f"decoder native {products.version()}"
+    return "decoder packed" if getattr(head, "is_packed", False) else "decoder"
 
 
 def _window(config: Any, index: int) -> int | None:

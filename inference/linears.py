@@ -1,7 +1,8 @@
-"""Dense linear layers as the fast forward wants them: joined where they share an input, packed once for the CPU.
+"""Dense linear layers as the fast forward wants them: joined where they share an input, read once from memory.
 
-``F.linear`` lays 16-bit weights out anew at every call; oneDNN's packed weights do not, with the same product. The
-operators are private to PyTorch: ``packs`` tries them, and ``F.linear`` always works. Knows nothing of models.
+In float32 our own products (native/) take weights as they are stored, in 16 bits too. In 16 bits ``F.linear`` lays
+weights out anew at every call; oneDNN's packed weights do not, with the same product. Those operators are private to
+PyTorch: ``packs`` tries them, and ``F.linear`` always works. Knows nothing of models.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 from torch.nn import functional
+
+from inference.native import products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,22 +62,46 @@ def single_rows_differ(out_features: int, in_features: int, dtype: torch.dtype) 
     )
 
 
-class DenseLinear(nn.Module):
-    """x [rows, in] to [rows, out] with weights of full precision, packed where this processor can."""
+def keeps_stored(weight: torch.Tensor, dtype: torch.dtype) -> bool:
+    """Whether products with activations of ``dtype`` take this weight as it is stored, by our own kernels."""
+    return (
+        dtype == torch.float32
+        and weight.device.type in ("cpu", "meta")
+        and weight.dtype in products.KINDS
+        and products.available()
+    )
 
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
+
+class DenseLinear(nn.Module):
+    """x [rows, in] of ``dtype`` (None: the weight's) to [rows, out] with weights of full precision.
+
+    Weights of 16 bits that our own products take for float32 stay as they are: every one is a float32 number too.
+    """
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         self.out_features, self.in_features = weight.shape
-        self.is_packed = weight.device.type == "cpu" and packs(weight.dtype)
+        self.dtype = dtype or weight.dtype
+        self.is_native = keeps_stored(weight, self.dtype)
+        if self.is_native and not weight.is_contiguous():
+            weight = weight.contiguous()
+        elif not self.is_native:
+            weight = weight.to(self.dtype)
+        is_narrow = weight.dtype != self.dtype
+        self.is_packed = not self.is_native and weight.device.type == "cpu" and packs(weight.dtype)
         self.bias = bias
         self.sizes: tuple[int, ...] = (self.out_features,)
-        # A plain attribute: the packed kind has no strides, which copies and conversions of modules expect.
+        # Plain attributes: the packed kind has no strides, which copies and conversions of modules expect, and weights
+        # as stored are of another precision than the module.
         self._packed: tuple[torch.Tensor, ...] = (_pack(weight.detach()),) if self.is_packed else ()
-        self.weight = None if self.is_packed else weight
+        self._stored: tuple[torch.Tensor, ...] = (weight.detach(),) if is_narrow else ()
+        self.weight = None if self.is_packed or is_narrow else weight
         self._doubles = self.is_packed and single_rows_differ(*weight.shape, weight.dtype)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The product, plus the bias where there is one."""
+        if self.is_native:
+            return products.dense(x, self._stored[0] if self.weight is None else self.weight, self.bias)
         if self._packed:
             (packed,) = self._packed
             return _multiply(x, packed, self.bias)
@@ -93,12 +120,31 @@ class DenseLinear(nn.Module):
         return self._packed[0]
 
     def dense(self) -> torch.Tensor:
-        """The weights as they were given, [out, in]; unpacked anew where they are packed."""
+        """The weights as they are kept, [out, in]; unpacked anew where they are packed."""
         if self.weight is not None:
             return self.weight.detach()
+        if self._stored:
+            return self._stored[0]
         (packed,) = self._packed
         unpacked: torch.Tensor = packed.to_dense()
         return unpacked
+
+
+class StoredRows(nn.Module):
+    """Ids [...] to the rows [..., columns] of a matrix kept in 16 bits, in another precision."""
+
+    def __init__(self, weight: torch.Tensor, dtype: torch.dtype) -> None:
+        super().__init__()
+        self._stored = (weight.detach(),)
+        self._dtype = dtype
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """The same numbers."""
+        return functional.embedding(ids, self._stored[0]).to(self._dtype)
+
+    def __deepcopy__(self, _: object) -> StoredRows:
+        """It never changes: a twin shares it."""
+        return self
 
 
 PROBE = 128
@@ -172,12 +218,12 @@ def _places(columns: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tenso
     return starts, offsets
 
 
-def join(layers: Sequence[nn.Linear]) -> DenseLinear:
-    """One layer whose output is the outputs of ``layers`` side by side."""
+def join(layers: Sequence[nn.Linear], dtype: torch.dtype | None = None) -> DenseLinear:
+    """One layer whose output is the outputs of ``layers`` side by side, for activations of ``dtype``."""
     if len(layers) == 1:
-        return DenseLinear(layers[0].weight, layers[0].bias)
+        return DenseLinear(layers[0].weight, layers[0].bias, dtype)
     joined = torch.cat([layer.weight.detach() for layer in layers])
-    linear = DenseLinear(nn.Parameter(joined, requires_grad=False), joined_bias(layers))
+    linear = DenseLinear(nn.Parameter(joined, requires_grad=False), joined_bias(layers), dtype)
     linear.sizes = tuple(layer.out_features for layer in layers)
     return linear
 

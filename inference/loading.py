@@ -70,7 +70,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     dtypes = _dtypes(choice.dtype, config, device)
     dtype = dtypes[0]
     if device.type == "cpu":
-        tuning = tune(found.name, config.get("hidden_size", 1024), dtypes)
+        tuning = tune(found.name, config.get("hidden_size", 1024), dtypes, _stored(config))
         dtype = tuning.dtype
         torch.set_num_threads(tuning.threads)
     twin = fitting.recipe(choice.recipe, device.type) if choice.drafter == "twin" else None
@@ -320,6 +320,12 @@ def _dtypes(wanted: str, config: Mapping[str, Any], device: torch.device) -> tup
     # The range of float16 holds only what was stored in it.
     half = (torch.bfloat16, torch.float16) if stored == "float16" else (torch.bfloat16,)
     return (*(dtype for dtype in half if packs(dtype)), torch.float32)
+
+
+def _stored(config: Mapping[str, Any]) -> torch.dtype | None:
+    """The precision of the weights in their files, as far as it is one of 16 bits."""
+    stored = str(config.get("dtype") or config.get("torch_dtype"))
+    return {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(stored)
 
 
 def _require_memory(found: Located, plan: Plan, device: torch.device) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import transformers
 
+from inference.linears import keeps_stored
 from inference.messages import Problem
 from inference.models import contents, headers, safety
 from inference.weights import Weights
@@ -85,7 +86,7 @@ def empty_model(folder: Path, name: str, config: Any, dtype: torch.dtype) -> tup
             model = loader.from_config(config, dtype=dtype)
         # Frequencies are no weights: they are reckoned from the configuration, here as in the module itself.
         model.model.rotary_emb = type(model.model.rotary_emb)(model.config)
-        weights = Weights(folder, name, model)
+        weights = Weights(folder, name, model, keeps_stored)
         if (folder / "generation_config.json").is_file():
             model.generation_config = transformers.GenerationConfig.from_pretrained(folder, local_files_only=True)
     except Exception:  # whatever it is, the other way finds it too, and says it

@@ -18,6 +18,7 @@ import torch
 
 from inference.linears import DenseLinear
 from inference.models import folders
+from inference.native import products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,10 +28,13 @@ WEIGHTS = 2**24
 
 ROUNDS = 8
 
-GAIN = {True: 1.1, False: 1.5}
-"""How much quicker another choice must be than the one before it: in the same precision, and in another.
+CHECKED = 8
+"""Rows of a pass that checks a draft: it and a step of one row are what a choice is measured by, together."""
 
-Another precision takes more memory or other roundings; where a processor has to imitate one, it is far slower.
+GAIN, GAIN_WIDER = 1.1, 1.5
+"""How much quicker another choice must be than the one before it: with weights of the same size, and with wider ones.
+
+Those take more memory; where a processor has to imitate a precision, it is far slower.
 """
 
 
@@ -42,20 +46,23 @@ class Tuning:
     dtype: torch.dtype
 
 
-def tune(model: str, columns: int, dtypes: Sequence[torch.dtype]) -> Tuning:
+def tune(model: str, columns: int, dtypes: Sequence[torch.dtype], stored: torch.dtype | None = None) -> Tuning:
     """The choice for a model whose matrices have ``columns`` inputs; ``dtypes`` are allowed, the preferred first.
 
-    Measures a step's product where there is a choice and none is kept. Leaves the number of threads as it was.
+    Weights are ``stored`` in one precision (None: the one they work in). Measures a step's product and a draft's where
+    there is a choice and none is kept. Leaves the number of threads as it was.
     """
     counts = thread_counts()
     choices = [Tuning(threads, dtype) for dtype in dtypes for threads in counts]
     if len(choices) == 1:
         return choices[0]
     names = [f"{choice.threads} {choice.dtype}" for choice in choices]
-    key = f"{model}, {platform.processor() or platform.machine()}, {torch.__version__}, {'; '.join(names)}"
+    own = products.version() if products.available() else "none"
+    parts = (model, platform.processor() or platform.machine(), torch.__version__, own, "; ".join(names))
+    key = ", ".join(parts)
     kept = _read()
     if kept.get(key) not in names:
-        kept[key] = names[choices.index(_quickest(choices, columns))]
+        kept[key] = names[choices.index(_quickest(choices, columns, stored))]
         _write(kept)
     return choices[names.index(kept[key])]
 
@@ -70,10 +77,10 @@ def thread_counts() -> list[int]:
 
 
 @torch.inference_mode()
-def _quickest(choices: Sequence[Tuning], columns: int) -> Tuning:
+def _quickest(choices: Sequence[Tuning], columns: int, stored: torch.dtype | None) -> Tuning:
     before = torch.get_num_threads()
     layers = {
-        dtype: DenseLinear(torch.ones(WEIGHTS // columns // 64 * 64, columns, dtype=dtype), None)
+        dtype: DenseLinear(torch.ones(WEIGHTS // columns // 64 * 64, columns, dtype=stored or dtype), None, dtype)
         for dtype in {choice.dtype for choice in choices}
     }
     times: dict[Tuning, list[float]] = {choice: [] for choice in choices}
@@ -81,8 +88,9 @@ def _quickest(choices: Sequence[Tuning], columns: int) -> Tuning:
         for _ in range(ROUNDS):
             for choice, spent in times.items():
                 torch.set_num_threads(choice.threads)
-                x = torch.ones(1, columns, dtype=choice.dtype)
+                x = torch.ones(CHECKED, columns, dtype=choice.dtype)
                 started = time.perf_counter()
+                layers[choice.dtype](x[:1])
                 layers[choice.dtype](x)
                 spent.append(time.perf_counter() - started)
     finally:
@@ -90,7 +98,8 @@ def _quickest(choices: Sequence[Tuning], columns: int) -> Tuning:
     best = choices[0]
     for choice in choices[1:]:
         # The least time is what the machine can do; the others say what else it had to do.
-        if min(times[choice]) * GAIN[choice.dtype == best.dtype] < min(times[best]):
+        is_wider = layers[choice.dtype].dense().dtype.itemsize > layers[best.dtype].dense().dtype.itemsize
+        if min(times[choice]) * (GAIN_WIDER if is_wider else GAIN) < min(times[best]):
             best = choice
     return best
 

@@ -17,6 +17,7 @@ from inference.drafters.offered import Offer
 from inference.drafters.twin import TwinDrafter
 from inference.events import Bits, Notice, Problem, TwinProgress
 from inference.measure import draft_step_ms
+from inference.native import products
 from inference.quantize import kept
 from inference.quantize.agreement import agreement
 from inference.quantize.build import assemble, quantize_matrices
@@ -190,7 +191,9 @@ class TwinMaker:
         model = self.model
         largest = max(parameter.numel() for parameter in model.model.parameters())
         resident = 8.0 * model.dtype.itemsize
-        if model.device.type == "cpu" and available():
+        if model.device.type == "cpu" and products.available():  # they read the packed bits
+            resident = 0.0
+        elif model.device.type == "cpu" and available():
             resident = 5.0
         elif model.device.type == "cuda":  # our kernel reads the packed bits, and without it there are four
             resident = 0.0 if trouble(model.device) is None else NF4_BITS
@@ -206,4 +209,4 @@ class TwinMaker:
 
 def default_recipe(device: torch.device) -> str:
     """The recipe that is fastest end to end on a kind of device, as `bench --twin` found it (README)."""
-    return DEFAULT_CPU if device.type == "cpu" and available() else DEFAULT_CUDA
+    return DEFAULT_CPU if device.type == "cpu" and (products.available() or available()) else DEFAULT_CUDA

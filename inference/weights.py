@@ -16,10 +16,14 @@ from inference.messages import Problem
 from inference.models import contents, headers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 """What models are stored in."""
+
+MATRICES = (nn.Linear, nn.Embedding)
+"""Modules whose weights may be kept as they are stored."""
 
 OTHERS = {"I32": torch.int32, "U8": torch.uint8}
 
@@ -27,11 +31,19 @@ OTHERS = {"I32": torch.int32, "U8": torch.uint8}
 class Weights:
     """Of one module without weights. ValueError unless the folder's files hold exactly them; ``name`` is for messages.
 
-    They take the module's precision as they are read.
+    They take the module's precision as they are read; with ``keeps``, matrices and embeddings for which it says yes
+    (a weight as it is stored, without memory, and that precision) stay as they are stored.
     """
 
-    def __init__(self, folder: Path, name: str, module: nn.Module) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        module: nn.Module,
+        keeps: Callable[[torch.Tensor, torch.dtype], bool] = lambda *_: False,
+    ) -> None:
         self._name = name
+        self._keeps = keeps
         self._files = {path: headers.read(path) or {} for path in contents.weights(folder, name)}
         self._places = {key: (path, tensor) for path, held in self._files.items() for key, tensor in held.items()}
         wanted = dict(module.named_parameters())
@@ -54,10 +66,22 @@ class Weights:
                     continue
                 found = self._read.get(id(empty))
                 if found is None:
-                    found = nn.Parameter(self._tensor(self._keys[id(empty)], empty.dtype), requires_grad=False)
+                    key_there = self._keys[id(empty)]
+                    dtype = (
+                        self._kept(key_there, empty.dtype)
+                        if empty.ndim == 2 and type(owner) in MATRICES
+                        else empty.dtype
+                    )
+                    found = nn.Parameter(self._tensor(key_there, dtype), requires_grad=False)
                     if id(empty) in self._shared:
                         self._read[id(empty)] = found
                 setattr(owner, key, found)
+
+    def _kept(self, key: str, dtype: torch.dtype) -> torch.dtype:
+        """The precision that a matrix keeps."""
+        stored = DTYPES[self._places[key][1].kind]
+        narrow = stored.itemsize < dtype.itemsize and self._keeps(torch.empty(0, 0, dtype=stored, device="meta"), dtype)
+        return stored if narrow else dtype
 
     def _tensor(self, key: str, dtype: torch.dtype) -> torch.Tensor:
         path, place = self._places[key]

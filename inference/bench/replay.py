@@ -28,15 +28,19 @@ def choice_of(comparison: Comparison) -> ModelChoice:
     try:
         model = comparison.machine["model"]
         drafters = [setting.drafter for setting in comparison.plan.settings if setting.on]
+        dtype, _, weights = model["dtype"].partition(", ")  # few-bit weights stand behind the precision
         return ModelChoice(
             model=model["choice"],
             drafter="twin" if {"twin", "hybrid", "auto"} & set(drafters) else next(iter(drafters), "none"),
-            dtype=model["dtype"],
+            dtype=dtype,
             device=comparison.machine["device"],
             context=model["context"],
+            weights=weights or "full",
         )
-    except (KeyError, TypeError) as error:
-        raise Problem("compare.foreign", detail=f"its machine lacks {error}") from None
+    except KeyError as error:
+        raise Problem("compare.foreign", detail=f"machine.{error.args[0]} = –") from None
+    except (TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise Problem("compare.foreign", detail=f"machine: {error}") from None
 
 
 def replayed(

@@ -48,6 +48,11 @@ def tuning_file() -> Path:
     return platformdirs.user_cache_path("borrador", appauthor=False) / "tuning.json"
 
 
+def native_folder() -> Path:
+    """Where compiled products are kept, which can be compiled again; not created here."""
+    return platformdirs.user_cache_path("borrador", appauthor=False) / "native"
+
+
 def priors_file() -> Path:
     """What was learned of models' drafters and can be learned again; not created here."""
     return platformdirs.user_cache_path("borrador", appauthor=False) / "drafters.json"

@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional
 
 from inference.linears import DenseLinear
+from inference.native import products
 from inference.quantize import cpu_kernel
 from inference.quantize.nf4 import RESIDENT_BITS as NF4_BITS
 from inference.quantize.nf4 import Nf4Product
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 class LowBitLinear(nn.Module):
     """x [..., in] to [..., out] in x's precision: the outputs of ``parts``, matrices of the same columns, side by side.
 
-    ``resident_bits`` is what a weight takes in memory here; ``product`` multiplies on the card, None elsewhere.
+    ``resident_bits`` is what a weight takes in memory here; ``product`` multiplies on the card, None elsewhere. On a
+    CPU our own products read the packed bits; without a C compiler PyTorch's int4 kernel or dequantized weights do.
     """
 
     def __init__(
@@ -43,15 +45,22 @@ class LowBitLinear(nn.Module):
         self.kernel = "plain"
         if device.type == "cuda":
             self.product, self.kernel = _on_card(parts, dtype, device)
+        elif products.available():
+            self.kernel = "native"
         elif cpu_kernel.available() and all(map(cpu_kernel.takes, parts)):
             self.kernel = "int4"
         # Plain attributes: a twin is never converted or stored as a module.
         self._int4: list[tuple[torch.Tensor, torch.Tensor, int]] = []
         self._dense: tuple[DenseLinear, ...] = ()
+        self._native: list[products.LowBit] = []
         if self.kernel == "triton":
             self.resident_bits = sum(part.bytes for part in parts) * 8 / (self.out_features * self.in_features)
         elif self.kernel == "nf4":
             self.resident_bits = NF4_BITS
+        elif self.kernel == "native":
+            for _, alike in groupby(parts, key=lambda part: (part.bits, part.block, part.offsets is None)):
+                self._native.append(products.LowBit(packed_beside(list(alike))))
+            self.resident_bits = sum(part.bytes for part in self._native) * 8 / (self.out_features * self.in_features)
         elif self.kernel == "int4":
             self._padding = parts[0].groups * 32 - self.in_features
             for _, alike in groupby(parts, key=lambda part: part.bits):
@@ -73,6 +82,14 @@ class LowBitLinear(nn.Module):
             return product.view(*x.shape[:-1], self.out_features)
         if self.product is not None:
             product = self.product(rows)
+        elif self._native:
+            rows = rows.float()
+            whole = rows.new_empty(len(rows), self.out_features)
+            begin = 0
+            for part in self._native:
+                part(rows, whole[:, begin : begin + part.rows])
+                begin += part.rows
+            product = whole.to(x.dtype)
         else:
             if self._padding:
                 rows = functional.pad(rows, (0, self._padding))

@@ -13,7 +13,9 @@ from torch import nn
 from inference.decoder import JOINED, Decoder, eagle3_layers, pack, refusal
 from inference.exact import Width, fast_width, find_width
 from inference.kv_cache import KVCache
+from inference.linears import packs
 from inference.model import ReferenceForward
+from inference.native import products
 from inference.quantize.build import build_twin
 from inference.quantize.recipes import RECIPES
 from inference.quantize.texts import Text
@@ -152,7 +154,9 @@ def test_the_self_test_of_exact_mode_runs_over_the_decoder() -> None:
 
 
 @pytest.mark.parametrize("name", ["llama", "qwen2", "qwen3", "llama tied", "llama with biases"])
-def test_a_twin_is_the_same_through_both_forwards(name: str) -> None:
+def test_a_twin_is_the_same_through_both_forwards(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Activations of 8 bits fall to one side or the other for a last bit.
+    monkeypatch.setattr(products, "available", lambda: False)
     family, changes = MODELS[name]
     target = tiny_model(family, **changes)
     twins = [drained(build_twin(target, TEXTS, RECIPES["affine3"], joined)).model for joined in (None, JOINED)]
@@ -189,6 +193,8 @@ def test_packing_lets_the_matrices_go_and_keeps_the_rest() -> None:
     gone = [
         weakref.ref(matrix.weight)
         for matrix in (layer.self_attn.q_proj, layer.self_attn.o_proj, layer.mlp.up_proj, layer.mlp.down_proj)
+        # A matrix that is neither joined nor laid out anew stays as it is.
+        if packs(torch.bfloat16) or matrix in (layer.self_attn.q_proj, layer.mlp.up_proj)
     ]
     norm, embedding = layer.input_layernorm.weight, model.model.embed_tokens.weight
     steps = list(pack(model))

@@ -22,7 +22,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     """One entry for each measurement; float32 on one thread wins."""
     calls: list[int] = []
 
-    def quickest(choices: list[Tuning], columns: int) -> Tuning:
+    def quickest(choices: list[Tuning], columns: int, _: torch.dtype | None) -> Tuning:
         calls.append(columns)
         return choices[-1]
 
@@ -77,3 +77,29 @@ def test_a_real_measurement_leaves_the_threads_as_they_were(monkeypatch: pytest.
     assert found.dtype in BOTH
     assert torch.get_num_threads() == before
     assert tune("a", 576, BOTH) == found
+
+
+def test_a_wider_precision_must_be_far_quicker_and_one_of_the_same_size_a_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The clock says that float32 takes 1 of 1.3 of bfloat16's time: enough where it keeps weights of 16 bits."""
+    choices = [Tuning(1, torch.bfloat16), Tuning(1, torch.float32)]
+    spent = {torch.bfloat16: 1.3, torch.float32: 1.0}
+    now = [0.0]
+
+    class Layer:
+        def __init__(self, weight: torch.Tensor, _: None, dtype: torch.dtype) -> None:
+            self.weight, self.dtype = weight, dtype
+
+        def __call__(self, x: torch.Tensor) -> None:
+            now[0] += spent[self.dtype]
+
+        def dense(self) -> torch.Tensor:
+            return self.weight
+
+    monkeypatch.setattr(tuning, "DenseLinear", Layer)
+    monkeypatch.setattr(tuning.time, "perf_counter", lambda: now[0])
+    assert tuning._quickest(choices, 64, torch.bfloat16) == choices[1]
+    assert tuning._quickest(choices, 64, None) == choices[0]
+    spent[torch.bfloat16] = 1.05
+    assert tuning._quickest(choices, 64, torch.bfloat16) == choices[0]

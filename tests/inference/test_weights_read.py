@@ -11,11 +11,14 @@ import torch
 
 from inference import transformers_loading
 from inference.decoder import Decoder, pack
+from inference.drafters.offered import Offered
 from inference.kv_cache import KVCache
-from inference.linears import PackedRows
+from inference.linears import DenseLinear, PackedRows, StoredRows
+from inference.memory import taken
 from inference.messages import Problem
 from inference.model import load_text_model
 from inference.models import contents
+from inference.native import products
 from inference.rows import tree_rows
 from tests.inference.models.folders_for_tests import change_json, shard_names, whole_model
 from tests.inference.models_for_tests import CPU
@@ -39,7 +42,10 @@ def logits(model: Any) -> torch.Tensor:
 @pytest.mark.parametrize("dtype", [torch.float32, BFLOAT16], ids=str)
 @pytest.mark.parametrize("tied", [True, False], ids=["tied", "apart"])
 @pytest.mark.parametrize("family", ["Llama", "Qwen2", "Qwen3", "Mistral"])
-def test_a_filled_model_is_the_loaded_one(family: str, tied: bool, dtype: torch.dtype, tmp_path: Path) -> None:
+def test_a_filled_model_is_the_loaded_one(
+    family: str, tied: bool, dtype: torch.dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(products, "available", lambda: False)  # they keep matrices as they are stored
     scaling = {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e4}
     whole_model(tmp_path, family, shards=True, tie_word_embeddings=tied, rope_parameters=scaling)
     assert len(shard_names(tmp_path)) > 1
@@ -77,6 +83,29 @@ def test_packed_as_they_are_read_they_give_the_same_logits(tied: bool, dtype: to
     (tmp_path / contents.SINGLE).write_bytes(b"")  # a mapped file would kill the process here
     assert torch.equal(logits(filled.model), before)
     assert torch.equal(before, logits(loaded.model))
+
+
+@pytest.mark.skipif(not products.available(), reason=f"no compiled products: {products.trouble()}")
+@pytest.mark.parametrize("stored", [torch.float16, BFLOAT16], ids=str)
+@pytest.mark.parametrize("tied", [True, False], ids=["tied", "apart"])
+def test_matrices_of_16_bits_stay_so_in_float32(tied: bool, stored: torch.dtype, tmp_path: Path) -> None:
+    """Half the memory, the same logits to the bit: a 16-bit number is a float32 number."""
+    whole_model(tmp_path, tie_word_embeddings=tied, vocab_size=512).to(stored).save_pretrained(tmp_path)
+    loaded = load_text_model(tmp_path, "tiny", torch.float32, CPU)
+    filled = load_text_model(tmp_path, "tiny", torch.float32, CPU, is_filled_later=lambda _: True)
+    list(pack(loaded.model))
+    list(pack(filled.model, filled.weights))
+    layers = [layer for layer in filled.model.modules() if isinstance(layer, DenseLinear)]
+    assert {layer.dense().dtype for layer in layers} == {stored}
+    assert isinstance(filled.model.model.embed_tokens, StoredRows)
+    norm = filled.model.model.norm.weight
+    assert norm.dtype == torch.float32
+    assert torch.equal(logits(filled.model), logits(loaded.model))
+    assert filled.dtype == logits(filled.model).dtype == torch.float32
+    sizes = [
+        taken(one.model, Decoder(one.model), KVCache(64, 8), Offered(), None)["target"] for one in (filled, loaded)
+    ]
+    assert sizes[0] < 0.52 * sizes[1]
 
 
 def test_files_that_hold_anything_else_are_left_to_transformers(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from inference.decoder import JOINED, Decoder, pack
+from inference.native import products
 from inference.quantize import cpu_kernel
 from inference.quantize.agreement import agreement, hits, rounds
 from inference.quantize.build import Step, Twin, assemble, build_twin, quantize_matrices
@@ -77,7 +78,7 @@ def test_a_packed_target_gives_the_same_twin(family: str, feedback: bool) -> Non
     assert first.keys() == second.keys()
     for path in first:
         same = (first[path].dequantize() - second[path].dequantize()).abs() < 1e-3
-        assert same.float().mean() > 0.98, path  # sums in another order may tip a rounding
+        assert same.float().mean() > 0.97, path  # sums in another order may tip a rounding
 
 
 def test_matrices_are_let_go_where_they_are_not_kept() -> None:
@@ -139,9 +140,16 @@ def test_a_model_without_matrices_has_no_twin() -> None:
 
 @pytest.mark.parametrize("format", FORMATS, ids=str)
 @pytest.mark.parametrize("shape", [(64, 96), (50, 100)], ids=str)
-def test_the_layer_multiplies_what_the_oracle_holds(format: Format, shape: tuple[int, int]) -> None:
+@pytest.mark.parametrize("kernel", ["native", "int4"])
+def test_the_layer_multiplies_what_the_oracle_holds(
+    kernel: str, format: Format, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not cpu_kernel.available():
         pytest.fail("this build of PyTorch lacks the int4 kernel")
+    if kernel == "native" and not products.available():
+        pytest.skip(f"no compiled products: {products.trouble()}")
+    if kernel == "int4":
+        monkeypatch.setattr(products, "available", lambda: False)
     torch.manual_seed(1)
     parts = [quantize(torch.randn(shape), format).packed() for _ in range(2)]
     bias = torch.randn(2 * shape[0])
@@ -149,7 +157,17 @@ def test_the_layer_multiplies_what_the_oracle_holds(format: Format, shape: tuple
     x = torch.randn(2, 3, shape[1])
     oracle = x @ torch.cat([part.dequantize() for part in parts]).T + bias
     assert layer(x).shape == oracle.shape
-    if format.affine:
+    if kernel == "native":
+        bits = sum(part.bytes for part in parts) * 8 / (2 * shape[0] * shape[1])
+        assert layer.kernel == "native"
+        assert layer.resident_bits == pytest.approx(bits, rel=0.01), "as packed, but for room behind the last scale"
+        rounded = torch.cat([part.multiply_rounded(x.flatten(0, 1)) for part in parts], -1) + bias
+        assert torch.allclose(layer(x).flatten(0, 1), rounded, atol=1e-4)
+        assert (layer(x) - oracle).norm() < 0.01 * oracle.norm(), "activations have 8 bits"
+        half = LowBitLinear(parts, bias.bfloat16(), torch.bfloat16, CPU)
+        assert half(x.bfloat16()).dtype == torch.bfloat16
+        assert (half(x.bfloat16()) - oracle).norm() < 0.02 * oracle.norm()
+    elif format.affine:
         assert (layer.kernel, layer.resident_bits) == ("int4", 5.0)
         assert (layer(x) - oracle).norm() < 0.01 * oracle.norm(), "step and zero point are bfloat16 numbers"
         _, scales = cpu_kernel.pack(parts[0], torch.float32)
@@ -171,6 +189,7 @@ def test_rows_laid_out_in_pieces_lie_as_all_at_once(rows: int, monkeypatch: pyte
 def test_without_the_kernel_the_product_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     part = quantize(torch.randn(32, 64), RECIPES["affine4"].others).packed()
     monkeypatch.setattr(cpu_kernel, "available", lambda: False)
+    monkeypatch.setattr(products, "available", lambda: False)
     layer = LowBitLinear([part], None, torch.float32, CPU)
     x = torch.randn(3, 64)
     assert torch.allclose(layer(x), x @ part.dequantize().T, atol=1e-5)
