@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn import functional
 
 from inference.linears import StoredRows, join, packed_rows
-from inference.native import products
+from inference.native import layers, products
 from inference.rows import Interrupted, inside_window
 
 if TYPE_CHECKING:
@@ -180,6 +180,10 @@ class Decoder:
         self._layers_alone = [_with_rows_alone(*both) for both in zip(self._layers, body.layers, strict=True)]
         self._windows = {layer.window for layer in self._layers}
         self._table = self._like.new_zeros(0, 2, self._head_dim)
+        self._compiled = None
+        if layers.taken(model):
+            self._compiled = layers.Layers(model, [layer.window for layer in self._layers])
+            self.kernels += ", compiled"
         self._watched: tuple[int, ...] | None = None
         self.features: Features | None = None
 
@@ -201,7 +205,21 @@ class Decoder:
         """Logits [rows.used, vocabulary] in the model's precision; ``last_only`` gives [1, vocabulary]."""
         heads, key_heads, used = self._heads, self._key_heads, rows.used
         self.reserve(cache)
-        rotary = self._rotary_rows(rows)
+        if self._compiled is not None and len(rows.tokens) < layers.ROWS and self._watched is None:
+            if rows.given_up is not None and rows.given_up():
+                raise Interrupted
+            return self._compiled(
+                self._embed(rows.tokens),
+                self._turns(rows),
+                {window: self._seen(rows, window) for window in self._windows},
+                cache,
+                used=used,
+                first=rows.first,
+                span=rows.span,
+                last_only=last_only,
+            )
+        cos, sin = torch.split(self._turns(rows), 1, 1)
+        rotary = cos, sin
         masks = {window: self._mask(rows, window) for window in self._windows}
         x = self._embed(rows.tokens)
         count = x.shape[0]
@@ -268,16 +286,23 @@ class Decoder:
 
     def _mask(self, rows: Rows, window: int | None) -> torch.Tensor | None:
         """What each query may see, [queries, span] to be added to its scores; None for all."""
-        hides = window is not None and rows.span > window
-        if rows.whole and not hides:
+        seen = self._seen(rows, window)
+        if seen is None:
             return None
-        seen = inside_window(rows, window) if window is not None and hides else rows.mask
         added = torch.zeros(seen.shape, dtype=self._like.dtype, device=seen.device)
         added.masked_fill_(~seen, float("-inf"))
         return added if len(added) > FEW_ROWS else added.repeat_interleave(self._heads // self._key_heads, 0)
 
-    def _rotary_rows(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cosines and sines of the rows' positions, [rows, 1, head_dim] each.
+    @staticmethod
+    def _seen(rows: Rows, window: int | None) -> torch.Tensor | None:
+        """What each row may see, bool [rows, span]; None for all."""
+        hides = window is not None and rows.span > window
+        if rows.whole and not hides:
+            return None
+        return inside_window(rows, window) if window is not None and hides else rows.mask
+
+    def _turns(self, rows: Rows) -> torch.Tensor:
+        """Cosines and sines of the rows' positions, [rows, 2, head_dim].
 
         The sine's first half is negative, so that turning a pair needs no sign but a swap of the halves.
         """
@@ -287,8 +312,8 @@ class Decoder:
             cos, sin = (part[0] for part in self._rotary(self._like, positions[None]))
             half = self._head_dim // 2
             self._table = torch.stack([cos, torch.cat([-sin[:, :half], sin[:, half:]], -1)], 1)
-        cos, sin = self._table[rows.positions].split(1, 1)
-        return cos, sin
+        found: torch.Tensor = self._table[rows.positions]
+        return found
 
 
 def _kernels(head: Any) -> str:

@@ -127,6 +127,11 @@ class KVCache:
                 {layer: stack[layer : layer + 1] for layer in range(layers)} for stack in self._stacks
             )
 
+    @property
+    def stacks(self) -> tuple[torch.Tensor, ...]:
+        """Keys and values of all layers of a reserved cache, [layers, heads, slots, head_dim] each."""
+        return self._stacks
+
     def layers_at(self, first: int, count: int, span: int) -> Iterator[tuple[torch.Tensor, ...]]:
         """For each layer of a reserved cache four views [heads, slots, head_dim].
 

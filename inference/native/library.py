@@ -18,7 +18,8 @@ from pathlib import Path
 
 from inference.models import folders
 
-SOURCE = Path(__file__).with_name("products.c")
+SOURCE = Path(__file__).with_name("layers.c")
+"""Takes the other one in."""
 
 OPTIONS = ("-O2", "-fopenmp", "-shared", "-fPIC")
 
@@ -46,6 +47,14 @@ def load() -> ctypes.CDLL | str:
     return "compiler"
 
 
+def loaded() -> ctypes.CDLL:
+    """The library. RuntimeError where there is none."""
+    found = load()
+    if isinstance(found, str):
+        raise RuntimeError(f"no compiled products: {found}")
+    return found
+
+
 def folders_to_try() -> tuple[Path, ...]:
     """Beside the source, as Python keeps its own compiled files, and where that cannot be written the user's cache."""
     return SOURCE.parent / "__pycache__", folders.native_folder()
@@ -60,7 +69,8 @@ def compiler() -> str | None:
 @cache
 def key() -> str:
     """A name for the source and how it is compiled."""
-    parts = [SOURCE.read_bytes(), *(option.encode() for option in OPTIONS)]
+    sources = [file.read_bytes() for file in sorted(SOURCE.parent.glob("*.c"))]
+    parts = [*sources, *(option.encode() for option in OPTIONS)]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
@@ -73,7 +83,7 @@ def _compile(file: Path) -> None:
     new = file.with_suffix(f".{os.getpid()}")
     try:
         subprocess.run(
-            [found, *OPTIONS, str(SOURCE), "-o", str(new)],
+            [found, *OPTIONS, str(SOURCE), "-o", str(new), "-lm"],
             check=True,
             capture_output=True,
             stdin=subprocess.DEVNULL,

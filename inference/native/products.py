@@ -92,7 +92,11 @@ def _widened(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -
 
 
 class LowBit:
-    """A packed matrix as it lies in memory."""
+    """A packed matrix as it lies in memory.
+
+    ``parts`` are its words, scales, offsets or None, and levels; ``per`` groups of 32 columns, one or two, share a
+    scale; levels are ``is_even`` where all have the same distance.
+    """
 
     def __init__(self, matrix: Packed) -> None:
         per = matrix.block // GROUP
@@ -103,16 +107,17 @@ class LowBit:
             per = 1
         table = torch.zeros(16, dtype=torch.int8)
         table[: len(matrix.table)] = matrix.table
-        self.rows, self.columns = matrix.rows, matrix.columns
-        self._groups, self._per, self._divisor = matrix.groups, per, matrix.divisor
-        self._parts = (matrix.words.contiguous(), _with_room(scales), _with_room(offsets), table)
         steps = matrix.table.int().diff()
-        self._name = f"{'even' if (steps == steps[0]).all() else 'free'}_{matrix.bits}"
+        self.is_even = bool((steps == steps[0]).all())
+        self.rows, self.columns, self.bits = matrix.rows, matrix.columns, matrix.bits
+        self.groups, self.per, self.divisor = matrix.groups, per, matrix.divisor
+        self.parts = (matrix.words.contiguous(), _with_room(scales), _with_room(offsets), table)
+        self._name = f"{'even' if self.is_even else 'free'}_{matrix.bits}"
 
     @property
     def bytes(self) -> int:
         """What it takes in memory."""
-        return sum(part.numel() * part.element_size() for part in self._parts[:3] if part is not None)
+        return sum(part.numel() * part.element_size() for part in self.parts[:3] if part is not None)
 
     def __call__(self, x: torch.Tensor, out: torch.Tensor) -> None:
         """Write the product with x float32 [rows, columns] into ``out`` [rows, outputs], or columns of a wider one.
@@ -120,8 +125,8 @@ class LowBit:
         x is rounded to 8 bits with a scale for 32 columns, as ``pack.round_activations`` does it.
         """
         rows = len(x)
-        sizes = (self.rows, out.stride(0), self.columns, rows, self._groups, self._per)
-        if not _call(self._name, (*self._parts, x.contiguous(), out), sizes, self._divisor):
+        sizes = (self.rows, out.stride(0), self.columns, rows, self.groups, self.per)
+        if not _call(self._name, (*self.parts, x.contiguous(), out), sizes, self.divisor):
             raise MemoryError(f"{rows} rows of {self.columns} columns")
 
 
@@ -138,7 +143,7 @@ def _call(name: str, tensors: tuple[torch.Tensor | None, ...], sizes: tuple[int,
 
 @cache
 def _functions() -> dict[str, Any]:
-    found = library.load()
+    found = library.loaded()
     pointer, size = ctypes.c_void_p, ctypes.c_long
     functions = {}
     for name in [f"dense_{kind}" for kind in KINDS.values()]:

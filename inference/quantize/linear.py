@@ -52,15 +52,15 @@ class LowBitLinear(nn.Module):
         # Plain attributes: a twin is never converted or stored as a module.
         self._int4: list[tuple[torch.Tensor, torch.Tensor, int]] = []
         self._dense: tuple[DenseLinear, ...] = ()
-        self._native: list[products.LowBit] = []
+        self.native: list[products.LowBit] = []
         if self.kernel == "triton":
             self.resident_bits = sum(part.bytes for part in parts) * 8 / (self.out_features * self.in_features)
         elif self.kernel == "nf4":
             self.resident_bits = NF4_BITS
         elif self.kernel == "native":
             for _, alike in groupby(parts, key=lambda part: (part.bits, part.block, part.offsets is None)):
-                self._native.append(products.LowBit(packed_beside(list(alike))))
-            self.resident_bits = sum(part.bytes for part in self._native) * 8 / (self.out_features * self.in_features)
+                self.native.append(products.LowBit(packed_beside(list(alike))))
+            self.resident_bits = sum(part.bytes for part in self.native) * 8 / (self.out_features * self.in_features)
         elif self.kernel == "int4":
             self._padding = parts[0].groups * 32 - self.in_features
             for _, alike in groupby(parts, key=lambda part: part.bits):
@@ -82,11 +82,11 @@ class LowBitLinear(nn.Module):
             return product.view(*x.shape[:-1], self.out_features)
         if self.product is not None:
             product = self.product(rows)
-        elif self._native:
+        elif self.native:
             rows = rows.float()
             whole = rows.new_empty(len(rows), self.out_features)
             begin = 0
-            for part in self._native:
+            for part in self.native:
                 part(rows, whole[:, begin : begin + part.rows])
                 begin += part.rows
             product = whole.to(x.dtype)

@@ -69,7 +69,8 @@ def linears(model: Any) -> list[nn.Linear]:
 
 @pytest.mark.parametrize("feedback", [False, True], ids=["quick", "feedback"])
 @pytest.mark.parametrize("family", ["llama", "qwen3"])
-def test_a_packed_target_gives_the_same_twin(family: str, feedback: bool) -> None:
+def test_a_packed_target_gives_the_same_twin(family: str, feedback: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(products, "available", lambda: False)  # their sums have another order, and roundings tip
     whole, taken = tiny_model(family), tiny_model(family)
     list(pack(taken))
     recipe = RECIPES["affine3"]
@@ -78,7 +79,7 @@ def test_a_packed_target_gives_the_same_twin(family: str, feedback: bool) -> Non
     assert first.keys() == second.keys()
     for path in first:
         same = (first[path].dequantize() - second[path].dequantize()).abs() < 1e-3
-        assert same.float().mean() > 0.97, path  # sums in another order may tip a rounding
+        assert same.float().mean() > 0.98, path  # sums in another order may tip a rounding
 
 
 def test_matrices_are_let_go_where_they_are_not_kept() -> None:
