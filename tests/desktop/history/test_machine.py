@@ -1,5 +1,5 @@
-"""A random user at the chat: asks, edits, regenerates, stops, goes on, branches, deletes, undoes, searches; the program
-is killed and started again. No message is ever lost."""
+"""A random user at the chat: asks, edits, regenerates, stops, goes on, branches, bins, undoes, searches, goes to hits,
+exports and imports; the program is killed and started again. No message is ever lost."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ from hypothesis.stateful import (
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from desktop.chat import Chat
+from desktop.exchange.reading import chats_in
+from desktop.exchange.writing import exported, imported
+from desktop.history.backup import restored, saved
 from desktop.history.history import History
 from desktop.history.opening import NAME
 from desktop.plain_text import storable
@@ -213,6 +216,8 @@ class Machine(RuleBasedStateMachine):
         chats = sorted(self.store.chats)
         if chats:
             chat = chats[which % len(chats)]
+            if chat == self.chat.conversation.id:
+                self.note_if_writing()
             self.history.bin(chat)
             self.chat.forget(chat)
             if is_undone:
@@ -241,6 +246,37 @@ class Machine(RuleBasedStateMachine):
     def search(self, words: str) -> None:
         for hit in self.store.search(words):
             assert hit.chat in self.store.chats
+
+    @rule(which=ANY)
+    def go_to_any_message(self, which: int) -> None:
+        """As a hit of a search does: in whatever version it is, also while a reply is written."""
+        here = self.chat.conversation
+        nodes = here.nodes()
+        if nodes:
+            was_writing = self.chat.is_writing
+            turn = self.chat.show_message(nodes[which % len(nodes)].id)
+            assert self.chat.is_writing == was_writing
+            assert was_writing or turn is not None
+            assert turn is None or turn in here.turns
+
+    @rule(which=ANY)
+    def out_and_in_again(self, which: int) -> None:
+        """Exported, perhaps removed for ever, imported: all is there, and what was there has not come twice."""
+        chats = sorted(self.store.chats)
+        if not chats or self.chat.is_writing:
+            return
+        path = self.folder / ("all.json" if which % 2 else "all.sqlite")
+        before = {one.id: one.text for chat in chats for one in self.store.messages(chat)}
+        for _ in exported(self.store, chats, path) if which % 2 else saved(self.store, path):
+            pass
+        if which % 3 == 0:
+            self.chat.clear()
+            self.history.remove(*chats)
+        for _ in imported(self.store, chats_in(path)) if which % 2 else restored(self.store, path):
+            pass
+        self.history.reload()
+        assert {one.id: one.text for chat in self.store.chats for one in self.store.messages(chat)} == before
+        path.unlink()
 
     @rule()
     def restart(self) -> None:
