@@ -12,12 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from desktop.history import finding
-from desktop.history.copying import read_kind, to_record, upsert
+from desktop.history.copying import of_row, read_kind, upsert
 from desktop.history.opening import NAME, Opened, open_history, rescue
 from desktop.history.records import (
-    LAST_SECOND,
-    ROLES,
-    STATES,
     ChatRecord,
     FolderRecord,
     Ids,
@@ -38,7 +35,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-_FORM = (str, str, float, str)
 BIN_SECONDS = 30 * 24 * 3600.0
 LONGEST_RECALLED = 20_000
 """A question of more characters is not offered to be asked again."""
@@ -247,14 +243,8 @@ class Store:
         rows = self.connection.execute(
             f"SELECT {', '.join(names)} FROM message INDEXED BY message_of_chat WHERE chat = ? ORDER BY id", (chat,)
         ).fetchall()
-        found: list[MessageRecord] = []
-        for row in rows:
-            is_usual = tuple(map(type, row[3:7])) == _FORM and row[3] in ROLES and row[6] in STATES
-            if is_usual and 0 <= row[5] <= LAST_SECOND and type(row[8]) is str:
-                found.append(MessageRecord(*row))  # the usual case, ten times as fast
-            elif isinstance(one := to_record(MessageRecord, dict(zip(names, row, strict=True))), MessageRecord):
-                found.append(one)
-        return found
+        records = (of_row(MessageRecord, names, row) for row in rows)
+        return [one for one in records if isinstance(one, MessageRecord)]
 
     def _write(self, connection: sqlite3.Connection, is_lasting: bool) -> None:
         connection.execute(f"PRAGMA synchronous = {'FULL' if is_lasting else 'NORMAL'}")

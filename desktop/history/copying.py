@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from desktop.history.records import (
@@ -19,10 +20,22 @@ from desktop.history.records import (
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from desktop.history.records import Record
 
+_ID = (int, NoneType)
+_USUAL: dict[type[Record], set[tuple[type, ...]]] = {
+    FolderRecord: set(),
+    ChatRecord: {
+        (int, str, float, float, shown, str, int, int, int, folder, binned, str, str)
+        for shown in _ID
+        for folder in _ID
+        for binned in (float, NoneType)
+    },
+    MessageRecord: {(int, int, parent, str, str, float, str, shown, str) for parent in _ID for shown in _ID},
+}
+"""The types of the values of a row, in the order of the columns of the newest version."""
 STEP = 200
 """So many records are read or written before others get their turn."""
 
@@ -44,7 +57,7 @@ def read_kind(connection: sqlite3.Connection, kind: type[Record]) -> Iterator[Re
     while rows := connection.execute(query, (last,)).fetchall():
         for row in rows:
             last = row[0]
-            record = to_record(kind, dict(zip(names, row, strict=True)))
+            record = of_row(kind, names, row)
             if record is not None:
                 yield record
 
@@ -81,6 +94,17 @@ def writing(target: sqlite3.Connection, records: Iterable[Record], *, only_new: 
 def write_all(target: sqlite3.Connection, records: Iterable[Record], *, only_new: bool = False) -> int:
     """The same at one go; how many messages were put in."""
     return max(writing(target, records, only_new=only_new), default=0)
+
+
+def of_row(kind: type[Record], names: Sequence[str], row: tuple[Any, ...]) -> Record | None:
+    """The same as `to_record`; several times as fast for a row as this program writes it."""
+    if tuple(map(type, row)) in _USUAL[kind]:
+        if kind is MessageRecord and row[3] in ROLES and row[6] in STATES and 0 <= row[5] <= LAST_SECOND:
+            return MessageRecord(*row)
+        is_in_time = kind is ChatRecord and 0 <= row[2] <= LAST_SECOND and 0 <= row[3] <= LAST_SECOND
+        if is_in_time and 0 <= (row[10] or 0) <= LAST_SECOND:
+            return ChatRecord(*row[:6], *map(bool, row[6:9]), *row[9:])
+    return to_record(kind, dict(zip(names, row, strict=True)))
 
 
 def to_record(kind: type[Record], given: Mapping[str, Any]) -> Record | None:

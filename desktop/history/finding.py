@@ -15,6 +15,8 @@ BEGIN, END = "\x02", "\x03"
 SHORTEST_BEGINNING = 2
 """A word of fewer letters is only found whole: the words that begin with one letter are half of all."""
 NEWEST_HITS = 300
+LONG = 20_000
+"""In texts of more characters than this the words are first looked for as they are written."""
 BEFORE, BEHIND = 24, 80
 """So many characters of an excerpt stand around its hit."""
 _WORD = re.compile(r"\w+")
@@ -98,11 +100,31 @@ def excerpt(text: str, words: str) -> str:
     The index could give it as well, but it searches anew for each message: 5 ms where this takes 0.1.
     """
     wanted = [_plain(word) for word in _WORD.findall(words)]
+    if text.isascii() or len(text) > LONG:
+        place = _first_place(text, wanted)
+        if place is not None or text.isascii():
+            return _around(text, *place) if place is not None else ""
     for match in _WORD.finditer(text):
         word = _plain(match[0])
         if word in wanted or (wanted and word.startswith(wanted[-1])):
             return _around(text, match.start(), match.end())
     return ""
+
+
+def _first_place(text: str, wanted: list[str]) -> tuple[int, int] | None:
+    """Where the first of the words stands as it is written: in a megabyte 1 ms, where each word by itself takes 70."""
+    low = text.lower()
+    places: list[tuple[int, int]] = []
+    for number, word in enumerate(wanted if len(low) == len(text) else ()):
+        at = low.find(word)
+        while at >= 0:
+            match = _WORD.match(text, at)
+            is_begun = at > 0 and _WORD.match(text, at - 1) is not None
+            if match is not None and not is_begun and (match.end() - at == len(word) or number == len(wanted) - 1):
+                places.append((at, match.end()))
+                break
+            at = low.find(word, at + 1)
+    return min(places, default=None)
 
 
 def _needs_scan(words: str) -> bool:

@@ -7,17 +7,22 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
 
-from desktop.history.finding import BEGIN, END, query_of
+from desktop.history.copying import of_row, to_record
+from desktop.history.finding import BEGIN, END, excerpt, query_of
 from desktop.history.opening import NAME
-from desktop.history.records import ChatRecord, FolderRecord, Ids, MessageRecord
+from desktop.history.records import ChatRecord, FolderRecord, Ids, MessageRecord, columns
 from desktop.plain_text import storable
 from desktop.store import BIN_SECONDS, Store
 from tests.desktop.history.library import ODD, fill, texts_in
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from desktop.history.records import Record
 
 
 def chat_with(store: Store, *texts: str, title: str = "T") -> ChatRecord:
@@ -76,6 +81,30 @@ def test_a_hit_says_where_it_is(tmp_path: Path) -> None:
     assert hit.message == store.messages(chat.id)[1].id
     assert f"{BEGIN}lighthouse{END} keeper" in hit.excerpt
     assert query_of('say "no') == '"say" """no"*'
+
+
+@pytest.mark.parametrize("behind", ["", " é", " é" + " filling" * 3000], ids=["ascii", "accented", "long"])
+@pytest.mark.parametrize(
+    ("text", "words", "hit"),
+    [
+        ("one Two three", "two", "one [Two] three"),
+        ("one two three", "three on", "[one] two three"),
+        ("tone stone one", "one", "tone stone [one]"),
+        ("one_two two", "two", "one_two [two]"),
+        ("oneness one", "one x", "oneness [one]"),
+        ("a oneness one", "x one", "a [oneness] one"),
+        ("1one one1", "one", "1one [one1]"),
+        ("one (two)", '"two"', "one ([two])"),
+        ("one two", "four", None),
+    ],
+)
+def test_an_excerpt_shows_the_first_hit(text: str, words: str, hit: str | None, behind: str) -> None:
+    marked = excerpt(text + behind, words).replace(BEGIN, "[").replace(END, "]")
+    assert marked.startswith(hit) if hit else marked == ""
+
+
+def test_an_accent_is_no_other_word_in_a_long_text_either() -> None:
+    assert excerpt("filling " * 3000 + "Café é", "cafe").endswith(f"{BEGIN}Café{END} é")
 
 
 def test_a_reply_is_found_when_it_has_ended_and_with_its_last_words_only(tmp_path: Path) -> None:
@@ -143,3 +172,26 @@ def test_the_file_is_in_wal_mode_and_small_growth_does_not_reach_the_index(tmp_p
     with sqlite3.connect(tmp_path / NAME) as other:
         assert other.execute("SELECT text FROM message").fetchall() == [("word " * 19,)]
     other.close()
+
+
+VALUES = st.one_of(
+    st.none(),
+    st.integers(-3, 9),
+    st.floats(),
+    st.sampled_from(["user", "over", "writing", "x", ""]),
+    st.binary(max_size=3),
+)
+
+
+@given(st.sampled_from([ChatRecord, MessageRecord, FolderRecord]), st.data())
+def test_the_quick_way_to_a_record_leads_to_the_same(kind: type[Record], data: st.DataObject) -> None:
+    usual: dict[str, object] = {
+        "id": 5, "title": "t", "name": "n", "created": 1.5, "changed": 2.5, "shown": 7, "system": "s", "is_named": 1,
+        "is_pinned": 0, "is_archived": 1, "folder": None, "binned": None, "settings": "", "draft": "d", "chat": 3,
+        "parent": None, "role": "user", "text": "x", "state": "over", "details": "{}",
+    }  # fmt: skip
+    names = columns(kind)
+    row = [usual[name] for name in names]
+    for place in data.draw(st.lists(st.integers(0, len(names) - 1), max_size=2)):
+        row[place] = data.draw(VALUES)
+    assert of_row(kind, names, tuple(row)) == to_record(kind, dict(zip(names, row, strict=True)))
