@@ -88,7 +88,7 @@ class Painting(QStyledItemDelegate):
             model.setData(index, editor.text())
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        editor.setGeometry(option.rect)
+        editor.setGeometry(option.rect.adjusted(4, 0, -4, 0))
 
     def _heading(self, painter: QPainter, box: QRect, row: Heading, option: QStyleOptionViewItem) -> None:
         place = box.adjusted(SIDE - 4, 0, -SIDE, 0)

@@ -88,11 +88,12 @@ def test_a_hit_says_where_it_is(tmp_path: Path) -> None:
     ("text", "words", "hit"),
     [
         ("one Two three", "two", "one [Two] three"),
-        ("one two three", "three on", "[one] two three"),
+        ("one two three", "three on", "[one] two [three]"),
+        ("the ship and the lighthouse", "the lightho", "[the] ship and [the] [lighthouse]"),
         ("tone stone one", "one", "tone stone [one]"),
         ("one_two two", "two", "one_two [two]"),
         ("oneness one", "one x", "oneness [one]"),
-        ("a oneness one", "x one", "a [oneness] one"),
+        ("a oneness one", "x one", "a [oneness] [one]"),
         ("1one one1", "one", "1one [one1]"),
         ("one (two)", '"two"', "one ([two])"),
         ("one two", "four", None),
@@ -101,6 +102,11 @@ def test_a_hit_says_where_it_is(tmp_path: Path) -> None:
 def test_an_excerpt_shows_the_first_hit(text: str, words: str, hit: str | None, behind: str) -> None:
     marked = excerpt(text + behind, words).replace(BEGIN, "[").replace(END, "]")
     assert marked.startswith(hit) if hit else marked == ""
+
+
+def test_of_several_words_the_longest_is_shown_where_they_stand_far_apart() -> None:
+    text = "The ship sailed on. " + "It met another ship. " * 20 + "Then a líghthouse shone."
+    assert f"a {BEGIN}líghthouse{END} shone." in excerpt(text, "the lighth")
 
 
 def test_an_accent_is_no_other_word_in_a_long_text_either() -> None:
