@@ -47,7 +47,7 @@ def asked_for(of: Manner, seed: int | None) -> Iterator[tuple[str, str]]:
     if seed is not None:
         fixed = translate("record", "{seed}, fixed") if how.seed is not None else translate("record", "{seed}, drawn")
         yield translate("record", "Seed"), fixed.format(seed=seed)
-    yield translate("record", "Temperature"), f"{how.temperature:g}"
+    yield translate("record", "Temperature"), _number(how.temperature)
     for name, value, off in (
         ("Top-k", how.top_k, 0),
         ("Top-p", how.top_p, 1),
@@ -58,14 +58,22 @@ def asked_for(of: Manner, seed: int | None) -> Iterator[tuple[str, str]]:
         (translate("record", "Shortest reply, in tokens"), how.min_new_tokens, 0),
     ):
         if value != off:
-            yield name, f"{value:g}"
+            yield name, _number(value)
     yield translate("record", "Longest reply, in tokens"), QLocale().toString(of.max_new_tokens)
     if of.stop:
         yield translate("record", "End at"), " · ".join(repr(text) for text in of.stop)
     if how.logit_bias:
-        yield translate("record", "Changed odds"), " · ".join(f"{text!r}: {bias:+g}" for text, bias in how.logit_bias)
+        yield (
+            translate("record", "Changed odds"),
+            " · ".join(f"{text!r}: {_number(bias, '+g')}" for text, bias in how.logit_bias),
+        )
     if of.thinking:
         yield translate("record", "Thinking"), of.thinking
     if of.system:
         words = " ".join(of.system.split())
         yield translate("record", "System prompt"), words if len(words) <= LONGEST else words[:LONGEST] + "…"
+
+
+def _number(value: float, form: str = "g") -> str:
+    """A figure as short as it can be, as the language writes it."""
+    return f"{value:{form}}".replace(".", QLocale().decimalPoint())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,8 @@ from PySide6.QtWidgets import (
 from desktop.sentences import filled, sentence
 from desktop.speculation.compare_column import TURNS, Column
 from desktop.speculation.compare_result import Result
-from desktop.speculation.compare_setup import Setup
-from desktop.speculation.compare_words import kind_label, setting_label
+from desktop.speculation.compare_setup import Setup, check
+from desktop.speculation.compare_words import drafter_label, kind_label, mode_label, setting_label
 from desktop.speculation.side_by_side import SideBySide, in_order
 from inference.bench.comparison import Compared, ComparePhase, RunBegan, RunEnded, RunGrew
 from inference.bench.record import read
@@ -69,6 +70,7 @@ class Compare(QWidget):
         self.setup.refused.connect(self.tell)
         self.words = QLabel(self)
         self.words.setObjectName("progress")
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
         self.words.setWordWrap(True)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
@@ -139,7 +141,7 @@ class Compare(QWidget):
 
     def tell(self, notice: Notice) -> None:
         """Say what went wrong."""
-        self._say(sentence(notice), is_wrong=True)
+        self._say(self._phase(notice), is_wrong=True)
 
     def ask_for_record(self) -> None:
         """Let the user choose a record to look at."""
@@ -152,8 +154,7 @@ class Compare(QWidget):
         """Show a record that was saved, with its settings on the cards."""
         file = Path(name)
         try:
-            if file.stat().st_size > LARGEST_RECORD:
-                raise Problem("compare.foreign", detail=self.tr("it is too large"))
+            check(file, LARGEST_RECORD)
             comparison = read(file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             detail = error.strerror if isinstance(error, OSError) and error.strerror else self.tr("it is no text")
@@ -195,24 +196,26 @@ class Compare(QWidget):
 
     def _on_compared(self, event: Compared) -> None:
         self.is_running = False
-        self._plan = event.comparison.plan
-        self._runs = list(event.comparison.runs)
+        comparison = event.comparison
+        if len(comparison.runs) < len(self._runs):  # the engine lost what was told before
+            comparison = replace(comparison, runs=tuple(self._runs))
+        self._plan = comparison.plan
+        self._runs = list(comparison.runs)
         if self._runs:
-            self.result.show_comparison(event.comparison, self.prompts.currentIndex())
+            self.result.show_comparison(comparison, self.prompts.currentIndex())
         self._show_texts()
         self._show_state()
         if event.failure is not None:
             self.tell(event.failure)
-        elif event.comparison.is_whole:
+        elif comparison.is_whole:
             self._say(self.tr("Done."))
         else:
             self._say(self.tr("Stopped; what was measured is kept."))
         (self.result.copy if self._runs else self.setup.run).setFocus()
 
     def _on_prompt(self) -> None:
-        if not self.is_running:
-            self._show_texts()
-            self.result.show_prompt(self.prompts.currentIndex())
+        self._show_texts()
+        self.result.show_prompt(self.prompts.currentIndex())
 
     def _on_rounds(self) -> None:
         shown = [run for run in self._runs if run.prompt == self.prompts.currentIndex()]
@@ -250,11 +253,14 @@ class Compare(QWidget):
         return column
 
     def _phase(self, notice: Notice) -> str:
-        labels = {one.name: setting_label(one) for one in self._plan.settings} if self._plan else {}
-        values = {
-            name: labels.get(value, value) if isinstance(value, str) else value for name, value in notice.values.items()
-        }
-        return sentence(Notice(notice.id, values))
+        """A sentence in which settings, drafters and modes are called as on the cards."""
+        settings = (*self.setup.settings, *(self._plan.settings if self._plan is not None else ()))
+        labels = {one.name: setting_label(one) for one in settings}
+        labels |= {one.drafter: drafter_label(one.drafter) for one in settings if one.on}
+        labels |= {mode: mode_label(mode) for mode in ("exact", "fast")}
+        told = {"setting", "drafter", "mode"} & notice.values.keys()
+        named = {name: labels.get(str(notice.values[name]), notice.values[name]) for name in told}
+        return sentence(Notice(notice.id, {**notice.values, **named}))
 
     def _say(self, words: str, *, is_wrong: bool = False) -> None:
         self.words.setText(words)
@@ -271,6 +277,7 @@ class Compare(QWidget):
         self.stop.setVisible(self.is_running)
         self.columns.setVisible(self._plan is not None)
         self.prompts.setVisible(self._plan is not None and len(self._plan.prompts) > 1)
+        self.prompts.setEnabled(not self.is_running)
         self.rounds.setVisible(is_over and self._is_own)
         self.result.setVisible(is_over)
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QFormLayout, QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from desktop.icons import icon
-from desktop.speculation.compare_words import drafter_label, setting_label
+from desktop.speculation.compare_words import drafter_label, mode_label, setting_label
 from inference.bench.comparison import ModeName, Setting
 from inference.settings import LARGEST_K, RECIPES, RULES
 
@@ -50,8 +50,7 @@ class Card(QFrame):
         self.length = _box(self.tr("Draft length K"), lengths, self)
         rules = {"coupled": self.tr("same text"), "textbook": self.tr("same odds (textbook)")}
         self.rule = _box(self.tr("Rule"), [(rules[name], name) for name in RULES], self)
-        words = {"exact": self.tr("exact"), "fast": self.tr("fast")}
-        self.mode = _box(self.tr("Mode"), [(words[name], name) for name in modes], self)
+        self.mode = _box(self.tr("Mode"), [(mode_label(name), name) for name in modes], self)
         recipes = [(self.tr("as loaded"), None), *((name, name) for name in RECIPES if name != "auto")]
         self.recipe = _box(self.tr("Recipe"), recipes, self)
         self.recipe.setToolTip(self.tr("How the self-draft copy is made; one that is not there is made first"))
@@ -98,7 +97,7 @@ class Card(QFrame):
         return self.drafter, self.length, self.rule, self.mode, self.recipe, self.remove
 
     def show_setting(self, setting: Setting) -> None:
-        """Set the card; what is not offered stays as it is."""
+        """Set the card. What the model does not have is set too: running it tells why it cannot be had."""
         for box, value in (
             (self.drafter, setting.drafter if setting.on else OFF),
             (self.length, setting.k),
@@ -107,9 +106,10 @@ class Card(QFrame):
             (self.recipe, setting.recipe),
         ):
             with QSignalBlocker(box):
-                at = next((row for row in range(box.count()) if box.itemData(row) == value), -1)
-                if at >= 0:
-                    box.setCurrentIndex(at)
+                at = next((row for row in range(box.count()) if box.itemData(row) == value), box.count())
+                if at == box.count():
+                    box.addItem(mode_label(drafter_label(str(value))), value)
+                box.setCurrentIndex(at)
         self._show_title()
 
     def apply_palette(self, palette: Palette) -> None:

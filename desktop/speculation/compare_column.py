@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
+from desktop.flush import Flush
 from desktop.reply import in_halves
 from desktop.sentences import filled
 from desktop.speculation.compare_words import setting_label
@@ -30,6 +31,9 @@ class Column(QFrame):
         self.setObjectName("card")
         self._roles = palette
         self._tokens = 0
+        self._coming = ""
+        self._seconds = 0.0
+        self._flush = Flush(self._show_growth, self)
         self._parts_at = -1
         self.title = QLabel(setting_label(setting), self)
         self.title.setObjectName("figure")
@@ -51,25 +55,24 @@ class Column(QFrame):
 
     def begin(self) -> None:
         """A run begins."""
-        self._tokens = 0
+        self._flush.stop()
+        self._tokens, self._coming = 0, ""
         self._parts_at = -1
         self.text.setExtraSelections([])
         self.text.clear()
         self.speed.setText(self.tr("reading the prompt"))
 
     def grow(self, text: str, record: RoundRecord) -> None:
-        """A round came."""
+        """A round came; it is shown soon."""
         self._tokens += record.tokens
-        cursor = QTextCursor(self.text.document())
-        cursor.movePosition(QTextCursor.MoveOperation.End)
-        cursor.insertText(text)
-        bar = self.text.verticalScrollBar()
-        bar.setValue(bar.maximum())
-        words = self.tr("{tokens} tokens, {seconds:.1f} s")
-        self.speed.setText(filled(words, tokens=self._tokens, seconds=record.at))
+        self._coming += text
+        self._seconds = record.at
+        self._flush.want()
 
     def show_runs(self, runs: Sequence[Run], other: str | None = None) -> None:
         """The whole text of a run and its later turns, marked from where it parts from ``other`` on."""
+        self._flush.stop()
+        self._coming = ""
         text = TURNS.join(run.text for run in runs)
         self.text.setPlainText(text)
         if not runs:
@@ -89,6 +92,18 @@ class Column(QFrame):
         """Other colours."""
         self._roles = palette
         self._mark()
+
+    def _show_growth(self) -> None:
+        bar = self.text.verticalScrollBar()
+        is_at_end = bar.value() == bar.maximum()
+        cursor = QTextCursor(self.text.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(self._coming)
+        self._coming = ""
+        if is_at_end:  # who reads further up is left there
+            bar.setValue(bar.maximum())
+        words = self.tr("{tokens} tokens, {seconds:.1f} s")
+        self.speed.setText(filled(words, tokens=self._tokens, seconds=self._seconds))
 
     def _mark(self) -> None:
         marks = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pyqtgraph as pg  # type: ignore[import-untyped]
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QColor, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -134,8 +134,16 @@ def _array(values: Sequence[float]) -> Any:
     return np.array(values, dtype=float)
 
 
+class _Axis(pg.AxisItem):  # type: ignore[misc]
+    """Writes its numbers as the language does."""
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        point = QLocale().decimalPoint()
+        return [text.replace(".", point) for text in super().tickStrings(values, scale, spacing)]
+
+
 def _plot(name: str, parent: QWidget) -> Any:
-    plot = pg.PlotWidget(parent)
+    plot = pg.PlotWidget(parent, axisItems={side: _Axis(side) for side in ("left", "bottom")})
     plot.setAccessibleName(name)
     plot.setMinimumHeight(HEIGHT)
     plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

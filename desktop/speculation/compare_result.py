@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QBuffer, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from inference.bench.comparison import Comparison
     from inference.bench.figures import Figures
 
+MARGIN = 12
+"""Around a saved picture, in pixels."""
 SIGNS: dict[Tone, str] = {"good": "✓ ", "plain": "≠ ", "bad": "⚠ "}
 
 
@@ -37,6 +40,7 @@ class Result(QWidget):
         self._roles = palette
         self.comparison: Comparison | None = None
         self._figures: tuple[Figures, ...] = ()
+        self._prompt = 0
         self._plots: Plots | None = None
         self._words: list[QLabel] = []
         self.setObjectName("page")
@@ -45,6 +49,7 @@ class Result(QWidget):
         self.table = Table(self)
         self.about = QLabel(self)
         self.about.setObjectName("quiet")
+        self.about.setTextFormat(Qt.TextFormat.PlainText)
         self.about.setWordWrap(True)
         self.copy = QPushButton(self.tr("Copy as Markdown"), self)
         self.copy.clicked.connect(self.copy_table)
@@ -78,10 +83,13 @@ class Result(QWidget):
             self._whole.insertWidget(2, self._plots)
         return self._plots
 
-    def show_comparison(self, comparison: Comparison, prompt: int = 0) -> None:
-        """Show a comparison that is over, whole or not."""
+    def show_comparison(
+        self, comparison: Comparison, prompt: int = 0, figures: tuple[Figures, ...] | None = None
+    ) -> None:
+        """Show a comparison that is over, whole or not; ``figures`` are its own where they are known already."""
         self.comparison = comparison
-        self._figures = figures_of(comparison)
+        self._prompt = prompt
+        self._figures = figures_of(comparison) if figures is None else figures
         self._show_verdicts()
         self.table.show_rows(self._heads(), rows_of(comparison, self._figures))
         self.plots.show_comparison(comparison, self._figures, prompt)
@@ -89,6 +97,7 @@ class Result(QWidget):
 
     def show_prompt(self, prompt: int) -> None:
         """Draw the arrivals of another prompt."""
+        self._prompt = prompt
         if self.comparison is not None:
             self.plots.show_comparison(self.comparison, self._figures, prompt)
 
@@ -123,21 +132,45 @@ class Result(QWidget):
         dialog.open()
 
     def save_to(self, name: str) -> None:
-        """Write the record, the runs or a picture, by the file's ending."""
+        """Write the record, the runs or a picture, by the file's ending; what had the name before stays until then."""
         if self.comparison is None:
             return
         file = Path(name)
+        ending = file.suffix.lower()
         try:
-            if file.suffix.lower() == ".png":
-                if not self.grab().save(str(file), "PNG"):
-                    raise OSError(self.tr("the picture could not be written"))
+            if ending == ".png":
+                data = self._picture()
             else:
-                text = as_csv(self.comparison) if file.suffix.lower() == ".csv" else written(self.comparison)
-                file.write_text(text, encoding="utf-8")
+                text = as_csv(self.comparison) if ending == ".csv" else written(self.comparison, self._figures)
+                data = text.encode(errors="replace")
+            _write(file, data)
         except OSError as error:
             self.told.emit(Notice("error.write", {"file": file.name, "detail": error.strerror or str(error)}))
         else:
             self.said.emit(filled(self.tr("Saved as {file}."), file=file.name))
+
+    def _picture(self) -> bytes:
+        """All that came of it without the buttons, wide enough for the whole table, as PNG."""
+        picture = Result(self._roles, self.parentWidget())
+        picture._whole.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+        if self.comparison is not None:
+            picture.show_comparison(self.comparison, self._prompt, self._figures)
+        for button in (picture.copy, picture.save):
+            button.hide()
+        picture.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+        picture.show()
+        for _ in range(3):  # columns are measured where they show, and parts side by side are lower
+            width = max(self.width(), picture.table.needed_width) + 2 * MARGIN
+            picture.resize(width, max(1, picture._whole.totalHeightForWidth(width)))
+            picture._whole.activate()
+        buffer = QBuffer()
+        try:
+            if not picture.grab().save(buffer, "PNG"):
+                raise OSError(self.tr("the picture could not be made"))
+        finally:
+            picture.hide()
+            picture.deleteLater()
+        return bytes(buffer.data().data())
 
     def _heads(self) -> list[str]:
         return [setting_label(setting) for setting in self.comparison.plan.settings] if self.comparison else []
@@ -156,6 +189,7 @@ class Result(QWidget):
         colours = {"good": self._roles.accepted, "plain": self._roles.text, "bad": self._roles.danger}
         for tone, words in found:
             label = QLabel(SIGNS[tone] + words, self)
+            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setStyleSheet(f"color: {colours[tone]};")
@@ -164,7 +198,8 @@ class Result(QWidget):
 
     def _about(self, comparison: Comparison) -> str:
         machine, plan = comparison.machine, comparison.plan
-        model = machine.get("model", {})
+        told = machine.get("model")
+        model = told if isinstance(told, dict) else {}
         parts = [
             str(model.get("name", "")),
             str(model.get("dtype", "")),
@@ -175,3 +210,16 @@ class Result(QWidget):
         ]
         words = " · ".join(part for part in parts if part)
         return words if comparison.is_whole else words + " · " + self.tr("ended before its time")
+
+
+def _write(file: Path, data: bytes) -> None:
+    """Raises OSError; then the file is as it was."""
+    whole = file.resolve()
+    part = whole.with_name(whole.name + ".part")
+    try:
+        part.write_bytes(data)
+        part.replace(whole)
+    except OSError:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRegularExpression, Signal
+from PySide6.QtCore import QCoreApplication, QRegularExpression, Qt, Signal
 from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QComboBox,
     QDoubleSpinBox,
     QFileDialog,
@@ -41,8 +42,22 @@ if TYPE_CHECKING:
     from inference.settings import Message, Sampling
 
 ONE, TWELVE, FILE = "one", "twelve", "file"
+ONE_GROUP = "prompt"
 LEAST_CARD = 216
 MOST_FROM_FILE = 500
+LARGEST_FILE = 20_000_000
+MOST_TOKENS = 2**24
+DECIMALS = 2
+translate = QCoreApplication.translate
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Prompts that came from elsewhere, and what holds for them as long as they are the ones asked."""
+
+    prompts: tuple[Prompt, ...]
+    sampling: Sampling
+    before: tuple[Message, ...]
 
 
 class Setup(QWidget):
@@ -57,9 +72,9 @@ class Setup(QWidget):
         self._drafters: tuple[str, ...] = ("twin", "ngram")
         self._modes: tuple[ModeName, ...] = ("exact", "fast")
         self._usual: Sampling | None = None
-        self._before: tuple[Message, ...] = ()
-        self._asked = ""
+        self._given: _Given | None = None
         self._from_file: tuple[Prompt, ...] = ()
+        self._file_words = ""
         self.source = QComboBox(self)
         self.source.setAccessibleName(self.tr("Prompts"))
         for words, name in (
@@ -78,18 +93,19 @@ class Setup(QWidget):
         self.prompt.setFixedHeight(3 * self.fontMetrics().lineSpacing() + 16)
         self.about = QLabel(self)
         self.about.setObjectName("quiet")
+        self.about.setTextFormat(Qt.TextFormat.PlainText)
         self.about.setWordWrap(True)
         self.cards = SideBySide(LEAST_CARD, self)
         self.add = QPushButton(self.tr("Add a setting"), self)
         self.add.clicked.connect(lambda: self.add_setting())
         self.repeats = _whole(1, MOST_REPEATS, 3, self)
-        self.tokens = _whole(8, 8192, 128, self)
+        self.tokens = _whole(1, MOST_TOKENS, 128, self)
         self.tokens.setSingleStep(32)
         self.temperature = QDoubleSpinBox(self)
         self.temperature.setObjectName("number")
-        self.temperature.setRange(0, 2)
+        self.temperature.setRange(0, 10)
         self.temperature.setSingleStep(0.1)
-        self.temperature.setDecimals(2)
+        self.temperature.setDecimals(DECIMALS)
         self.seed = QLineEdit("1", self)
         self.seed.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{0,18}"), self.seed))
         self.run = QPushButton(self.tr("Run"), self)
@@ -97,7 +113,7 @@ class Setup(QWidget):
         self.run.clicked.connect(self.start)
         self._build()
         self.show_settings((Setting("fast"), Setting("exact"), Setting("exact", on=True)))
-        self._on_source()
+        self._show_source(ONE)
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -108,23 +124,28 @@ class Setup(QWidget):
         """What is asked for. Raises Problem."""
         if self._usual is None:
             raise Problem("error.no_model")
-        seed = int(self.seed.text() or "1")
+        prompts = self._prompts()
+        given = self._given if self._given is not None and self._given.prompts == prompts else None
+        usual = given.sampling if given is not None else self._usual
+        shown = round(self.temperature.value(), DECIMALS)
         return Plan(
             settings=self.settings,
-            prompts=self._prompts(),
-            sampling=replace(self._usual, temperature=round(self.temperature.value(), 2), seed=seed),
+            prompts=prompts,
+            sampling=replace(
+                usual,
+                temperature=usual.temperature if round(usual.temperature, DECIMALS) == shown else shown,
+                seed=int(self.seed.text() or "1"),
+            ),
             max_new_tokens=self.tokens.value(),
             repeats=self.repeats.value(),
-            before=self._before if self.is_about_a_reply else (),
+            before=given.before if given is not None else (),
         )
 
-    @property
-    def is_about_a_reply(self) -> bool:
-        """Whether the one prompt is still the question that came with a chat before it."""
-        return self.source.currentData() == ONE and bool(self._asked) and self._typed() == self._asked
-
     def start(self) -> None:
-        """Ask for the plan to be run, or say why it cannot be."""
+        """Ask for the plan to be run, or say why it cannot be; without prompts of a file, ask for one."""
+        if self.source.currentData() == FILE and not self._from_file:
+            self._ask_for_file()
+            return
         try:
             plan = self.plan()
         except Problem as problem:
@@ -153,34 +174,27 @@ class Setup(QWidget):
 
     def show_plan(self, plan: Plan) -> None:
         """Put everything as it was in a plan, so that it can be run again."""
+        self._given = _Given(plan.prompts, plan.sampling, plan.before)
+        first = plan.prompts[0]
         if plan.prompts == KINDS:
-            self.source.setCurrentIndex(self.source.findData(TWELVE))
-            self._on_source()
-        elif len(plan.prompts) == 1 and len(plan.prompts[0].turns) == 1:
-            self.show_question(plan.prompts[0].turns[0], plan.before, plan.sampling, plan.max_new_tokens)
+            self._show_source(TWELVE)
+        elif len(plan.prompts) == len(first.turns) == 1 and first.group == ONE_GROUP:
+            self.prompt.setPlainText(first.turns[0])
+            self._show_source(ONE)
         else:
-            self.source.setCurrentIndex(self.source.findData(FILE))
-            self.prompt.hide()
             self._from_file = plan.prompts
-            self.about.setText(filled(self.tr("{count} prompts of the record"), count=len(plan.prompts)))
-            self.about.show()
-        self._usual = plan.sampling if self._usual is not None else None
-        self.temperature.setValue(plan.sampling.temperature)
-        self.seed.setText(str(1 if plan.sampling.seed is None else plan.sampling.seed))
-        self.tokens.setValue(plan.max_new_tokens)
+            self._file_words = filled(self.tr("Prompts of the record: {count}"), count=len(plan.prompts))
+            self._show_source(FILE)
+        self._show_how(plan.sampling, plan.max_new_tokens)
         self.repeats.setValue(plan.repeats)
         self.show_settings(plan.settings)
 
     def show_question(self, question: str, before: tuple[Message, ...], sampling: Sampling, tokens: int) -> None:
         """Compare on one question of a chat, behind the messages before it, sampled as its reply was."""
-        self.source.setCurrentIndex(self.source.findData(ONE))
+        self._given = _Given((Prompt(ONE_GROUP, (question,)),), sampling, before)
         self.prompt.setPlainText(question)
-        self._asked, self._before = question, before
-        self.temperature.setValue(sampling.temperature)
-        self.seed.setText(str(sampling.seed if sampling.seed is not None else 1))
-        self.tokens.setValue(tokens)
-        self._usual = sampling if self._usual is not None else None
-        self._on_source()
+        self._show_source(ONE)
+        self._show_how(sampling, tokens)
 
     def add_setting(self, setting: Setting | None = None) -> None:
         """One more card, of the first setting that is not there yet."""
@@ -235,46 +249,62 @@ class Setup(QWidget):
             self.repeats, self.tokens, self.temperature, self.seed, self.add, self.run,
         )  # fmt: skip
 
-    def _typed(self) -> str:
-        return cleaned(self.prompt.toPlainText()).strip()
-
     def _prompts(self) -> tuple[Prompt, ...]:
         source = self.source.currentData()
         if source == TWELVE:
             return KINDS
         if source == FILE:
             return self._from_file
-        return (Prompt("prompt", (self._typed(),)),)
+        typed = (Prompt(ONE_GROUP, (_plain(self.prompt.toPlainText()),)),)
+        given = self._given.prompts if self._given is not None else ()
+        is_given = typed == tuple(Prompt(one.group, tuple(map(_plain, one.turns))) for one in given)
+        return given if is_given else typed  # to the letter, whatever the field made of it
+
+    def _show_how(self, sampling: Sampling, tokens: int) -> None:
+        self.temperature.setValue(sampling.temperature)
+        self.seed.setText(str(1 if sampling.seed is None else sampling.seed))
+        self.tokens.setValue(tokens)
+
+    def _show_source(self, source: str) -> None:
+        self.source.setCurrentIndex(self.source.findData(source))
+        self.prompt.setVisible(source == ONE)
+        words = ""
+        if source == TWELVE:
+            words = self.tr("Twelve prompts of twelve kinds: poem, code, translation, summary and more.")
+        elif source == FILE:
+            hint = self.tr("A text file with a prompt a line, or JSON lines with category and turns.")
+            words = self._file_words or hint
+        elif self._given is not None and self._given.before:
+            words = self.tr("Asked behind the messages of the chat, while the question stays as it is.")
+        self.about.setText(words)
+        self.about.setVisible(bool(words))
 
     def _on_source(self) -> None:
-        source = self.source.currentData()
-        self.prompt.setVisible(source == ONE)
-        if source == TWELVE:
-            self.about.setText(self.tr("Twelve prompts of twelve kinds: poem, code, translation, summary and more."))
-        elif source == FILE:
+        self._show_source(self.source.currentData())
+        if self.source.currentData() == FILE:
             self._ask_for_file()
-        elif self._before and self._asked:
-            self.about.setText(self.tr("Asked behind the messages of the chat, while the question stays as it is."))
-        else:
-            self.about.setText("")
-        self.about.setVisible(bool(self.about.text()))
 
     def _ask_for_file(self) -> None:
-        self.about.setText(self.tr("A text file with a prompt a line, or JSON lines with category and turns."))
         dialog = QFileDialog(self, self.tr("File with prompts"), "", self.tr("Prompts (*.txt *.jsonl);;All files (*)"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(self.take_file)
         dialog.open()
 
     def take_file(self, name: str) -> None:
-        """Take the prompts of a file."""
+        """Take the prompts of a file; where it has none, those taken before stay."""
+        file = Path(name)
         try:
-            self._from_file = read_prompts(Path(name))[:MOST_FROM_FILE]
+            check(file, LARGEST_FILE)
+            found = read_prompts(file)
         except Problem as problem:
             self.refused.emit(problem.notice)
             return
-        words = self.tr("{count} prompts from {file}")
-        self.about.setText(filled(words, count=len(self._from_file), file=Path(name).name))
+        self._from_file = found[:MOST_FROM_FILE]
+        words = self.tr("Prompts of {file}: {count}")
+        if len(found) > MOST_FROM_FILE:
+            words = self.tr("Prompts of {file}: the first {count} of {all}")
+        self._file_words = filled(words, count=len(self._from_file), file=file.name, all=len(found))
+        self._show_source(FILE)
 
     def _build(self) -> None:
         fields = QGridLayout()
@@ -294,6 +324,8 @@ class Setup(QWidget):
             box.setAccessibleName(words)
             box.setMinimumHeight(self.source.sizeHint().height())
             box.setMaximumWidth(160)
+            if isinstance(box, QAbstractSpinBox):
+                box.lineEdit().setTextMargins(9, 0, 9, 0)
             fields.addWidget(label, 0, at)
             fields.addWidget(box, 1, at)
             fields.setColumnStretch(at, 1)
@@ -314,6 +346,24 @@ class Setup(QWidget):
         whole.addWidget(self.cards)
         whole.addLayout(fields)
         whole.addLayout(end)
+
+
+def check(file: Path, most: int) -> None:
+    """Raises Problem for what is too large to be read at once, and for a device or pipe, which never ends."""
+    detail = ""
+    try:
+        if not file.is_file() and file.exists():
+            detail = translate("compare", "it is no file")
+        elif file.stat().st_size > most:
+            detail = translate("compare", "it is too large")
+    except OSError as error:
+        detail = error.strerror or str(error)
+    if detail:
+        raise Problem("error.file", file=file.name, detail=detail)
+
+
+def _plain(text: str) -> str:
+    return cleaned(text).strip()
 
 
 def _whole(low: int, high: int, value: int, parent: QWidget) -> QSpinBox:

@@ -111,16 +111,25 @@ class Table(QTableWidget):
         bar = self.horizontalScrollBar().sizeHint().height()
         self.setFixedHeight(height + self.horizontalHeader().sizeHint().height() + bar + 2)
 
+    @property
+    def needed_width(self) -> int:
+        """What all columns need so that nothing scrolls, in pixels."""
+        return sum(self._needed()) + 2 * self.frameWidth() + 2
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_columns()
 
+    def _needed(self) -> list[int]:
+        header = self.horizontalHeader()
+        return [max(self.sizeHintForColumn(at), header.sectionSizeHint(at)) for at in range(self.columnCount())]
+
     def _fit_columns(self) -> None:
         """Figures share the width where there is room; else they are as wide as they are, and the table scrolls."""
         header = self.horizontalHeader()
-        count = self.columnCount()
-        needed = [max(self.sizeHintForColumn(at), header.sectionSizeHint(at)) for at in range(count)]
+        count, needed = self.columnCount(), self._needed()
         fits = count > 1 and needed[0] + (count - 1) * max(needed[1:]) <= self.viewport().width()
+        header.setStretchLastSection(sum(needed) <= self.viewport().width())  # else nothing paints the rest of the head
         mode = QHeaderView.ResizeMode.Stretch if fits else QHeaderView.ResizeMode.ResizeToContents
         for at in range(count):
             header.setSectionResizeMode(at, mode if at else QHeaderView.ResizeMode.ResizeToContents)

@@ -19,7 +19,7 @@ translate = QCoreApplication.translate
 
 def setting_label(setting: Setting) -> str:
     """A setting in words."""
-    mode = translate("compare", "exact") if setting.mode == "exact" else translate("compare", "fast")
+    mode = mode_label(setting.mode)
     if not setting.on:
         return filled(translate("compare", "Off, {mode}"), mode=mode)
     k = translate("compare", "K auto") if setting.k is None else f"K {setting.k}"
@@ -30,6 +30,16 @@ def setting_label(setting: Setting) -> str:
         parts.append(translate("compare", "textbook rule"))
     words = ", ".join(parts)
     return words[0].upper() + words[1:]
+
+
+def mode_label(name: str) -> str:
+    """A mode as it is called on screen."""
+    return {"exact": translate("compare", "exact"), "fast": translate("compare", "fast")}.get(name, name)
+
+
+def rule_label(name: str) -> str:
+    """A rule as it is called on screen."""
+    return {"coupled": translate("compare", "coupled"), "textbook": translate("compare", "textbook")}.get(name, name)
 
 
 def drafter_label(name: str) -> str:
@@ -93,9 +103,15 @@ def verdicts(comparison: Comparison, figures: tuple[Figures, ...]) -> list[tuple
 def difference_words(comparison: Comparison, one: Difference, *, is_fault: bool) -> tuple[Tone, str]:
     """The first token that differs, both candidates, the logit gap between them, and what that means."""
     plan = comparison.plan
+    template = translate("compare", "First difference in prompt {prompt}, token {token}: {mine} instead of {theirs}")
+    if len(plan.prompts[one.prompt].turns) > 1:
+        template = translate(
+            "compare", "First difference in prompt {prompt}, turn {turn}, token {token}: {mine} instead of {theirs}"
+        )
     words = filled(
-        translate("compare", "First difference in prompt {prompt}, token {token}: {mine} instead of {theirs}"),
+        template,
         prompt=one.prompt + 1,
+        turn=one.step + 1,
         token=one.position + 1,
         mine=_quoted(one.mine.text, one.mine.token),
         theirs=_quoted(one.theirs.text, one.theirs.token),

@@ -205,14 +205,19 @@ class Comparing(QObject):
         return Setting(mode), Setting(mode, on=True, drafter=drafter, k=k, rule=spec.rule)
 
     def _before(self, turn: Turn) -> tuple[Message, ...]:
-        """The messages before a question, as they were read for its reply."""
-        conversation = self._chat.conversation
+        """The messages before a question, as they were read for its reply: turns without an answer are left out.
+
+        Tokens go along where the loaded model wrote them.
+        """
+        conversation, model = self._chat.conversation, self._chat.model
         found = [Message("system", conversation.system)] if conversation.system.strip() else []
         for one in conversation.turns:
             if one.reply is turn.reply:
                 break
-            if one.reply.text:
-                ids = one.reply.finished.token_ids if one.reply.finished is not None else None
+            if one.reply.answer.strip():
+                finished = one.reply.finished
+                is_known = finished is not None and model is not None and finished.statistics.identity == model.identity
+                ids = finished.token_ids if finished is not None and is_known else None
                 found += [Message("user", one.question), Message("assistant", one.reply.text, ids)]
         return tuple(found)
 

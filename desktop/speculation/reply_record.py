@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QPushButton,
 from desktop.record import asked_for, noted, seed_of
 from desktop.sentences import filled, sentence
 from desktop.speculation.compare_table import NOTHING, Row, Table, markdown
-from desktop.speculation.compare_words import drafter_label
+from desktop.speculation.compare_words import drafter_label, mode_label, rule_label
 
 if TYPE_CHECKING:
     from desktop.reply import Reply
@@ -119,8 +119,8 @@ def _of_finished(finished: Finished) -> list[tuple[str, str]]:
         (translate("record", "Verify, ms a round"), _number(figures.verify_ms, 1)),
         (translate("record", "Drafter"), drafter_label(figures.drafter)),
         (translate("record", "K"), figures.k),
-        (translate("record", "Rule"), figures.rule),
-        (translate("record", "Mode"), figures.mode),
+        (translate("record", "Rule"), rule_label(figures.rule)),
+        (translate("record", "Mode"), mode_label(figures.mode)),
         (translate("record", "Model"), figures.model),
         (translate("record", "Device"), f"{figures.device}, {figures.dtype}, {figures.threads}"),
         (translate("record", "Identity"), figures.identity),

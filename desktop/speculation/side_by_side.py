@@ -59,7 +59,7 @@ class SideBySide(QWidget):
         count = -(-len(self._parts) // rows)
         if count == self._count:
             return
-        for column in range(max(count, self._count)):
+        for column in range(max(count, self._grid.columnCount())):  # those of earlier parts take no room
             self._grid.setColumnStretch(column, 1 if column < count else 0)
         self._count = count
         for at, part in enumerate(self._parts):

@@ -185,14 +185,6 @@
         <translation>Regla</translation>
     </message>
     <message>
-        <source>exact</source>
-        <translation>exacto</translation>
-    </message>
-    <message>
-        <source>fast</source>
-        <translation>rápido</translation>
-    </message>
-    <message>
         <source>Mode</source>
         <translation>Modo</translation>
     </message>
@@ -502,10 +494,6 @@
     <message>
         <source>Records (*.json)</source>
         <translation>Registros (*.json)</translation>
-    </message>
-    <message>
-        <source>it is too large</source>
-        <translation>es demasiado grande</translation>
     </message>
     <message>
         <source>it is no text</source>
@@ -1772,12 +1760,12 @@
         <translation>comparacion</translation>
     </message>
     <message>
-        <source>the picture could not be written</source>
-        <translation>no se pudo escribir la imagen</translation>
-    </message>
-    <message>
         <source>Saved as {file}.</source>
         <translation>Guardado como {file}.</translation>
+    </message>
+    <message>
+        <source>the picture could not be made</source>
+        <translation>no se pudo hacer la imagen</translation>
     </message>
     <message>
         <source>The exact runs did not share one identity, so equal bits are not promised.</source>
@@ -1878,8 +1866,12 @@
         <translation>Ejecutar</translation>
     </message>
     <message>
-        <source>{count} prompts of the record</source>
-        <translation>{count} preguntas del registro</translation>
+        <source>Prompts of {file}: {count}</source>
+        <translation>Preguntas de {file}: {count}</translation>
+    </message>
+    <message>
+        <source>Prompts of {file}: the first {count} of {all}</source>
+        <translation>Preguntas de {file}: las primeras {count} de {all}</translation>
     </message>
     <message>
         <source>Twelve prompts of twelve kinds: poem, code, translation, summary and more.</source>
@@ -1894,16 +1886,16 @@
         <translation>Un archivo de texto con una pregunta por línea, o líneas JSON con category y turns.</translation>
     </message>
     <message>
+        <source>Prompts of the record: {count}</source>
+        <translation>Preguntas del registro: {count}</translation>
+    </message>
+    <message>
         <source>File with prompts</source>
         <translation>Archivo con preguntas</translation>
     </message>
     <message>
         <source>Prompts (*.txt *.jsonl);;All files (*)</source>
         <translation>Preguntas (*.txt *.jsonl);;Todos los archivos (*)</translation>
-    </message>
-    <message>
-        <source>{count} prompts from {file}</source>
-        <translation>{count} preguntas de {file}</translation>
     </message>
     <message>
         <source>Repeats</source>
@@ -2314,6 +2306,14 @@
         <translation>regla de manual</translation>
     </message>
     <message>
+        <source>coupled</source>
+        <translation>acoplada</translation>
+    </message>
+    <message>
+        <source>textbook</source>
+        <translation>de manual</translation>
+    </message>
+    <message>
         <source>automatic</source>
         <translation>automático</translation>
     </message>
@@ -2384,6 +2384,10 @@
     <message>
         <source>First difference in prompt {prompt}, token {token}: {mine} instead of {theirs}</source>
         <translation>Primera diferencia en la pregunta {prompt}, token {token}: {mine} en vez de {theirs}</translation>
+    </message>
+    <message>
+        <source>First difference in prompt {prompt}, turn {turn}, token {token}: {mine} instead of {theirs}</source>
+        <translation>Primera diferencia en la pregunta {prompt}, turno {turn}, token {token}: {mine} en vez de {theirs}</translation>
     </message>
     <message>
         <source>logit gap {gap:.3f}, in its own pass {own:.3f}</source>
@@ -2488,6 +2492,14 @@
     <message>
         <source>; from token {token} on</source>
         <translation>; desde el token {token}</translation>
+    </message>
+    <message>
+        <source>it is no file</source>
+        <translation>no es un archivo</translation>
+    </message>
+    <message>
+        <source>it is too large</source>
+        <translation>es demasiado grande</translation>
     </message>
 </context>
 <context>
@@ -3058,6 +3070,10 @@
     <message>
         <source>This card runs without graphs and low-bit kernels, so steps are slower: {reason}</source>
         <translation>Esta tarjeta trabaja sin grafos ni núcleos de pocos bits, así que los pasos son más lentos: {reason}</translation>
+    </message>
+    <message>
+        <source>Compiling the products for this processor, once</source>
+        <translation>Compilando los productos para este procesador, una sola vez</translation>
     </message>
     <message>
         <source>Testing that several rows give the same bits as one</source>

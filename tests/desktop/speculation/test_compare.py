@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 
-from desktop.palette import DARK
+from desktop.palette import DARK, LIGHT
 from desktop.speculation.compare_card import Card
 from desktop.speculation.compare_column import Column
-from inference.bench.comparison import Setting, Side
+from desktop.speculation.compare_plots import HEIGHT
+from desktop.speculation.compare_result import Result
+from inference.bench.comparison import Plan, RoundRecord, RunEnded, Setting, Side
+from inference.bench.kinds import KINDS
+from inference.bench.prompts import Prompt
 from inference.bench.record import read
 from inference.messages import Notice
+from inference.settings import Message, Sampling
 from tests.desktop.steps import follow
-from tests.fake_session import POEM, FakeSession, Script
+from tests.fake_session import LOADED, POEM, FakeSession, Script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pytestqt.qtbot import QtBot
+
     from desktop.speculation.compare import Compare
+    from inference.bench.comparison import CompareEvent
     from inference.events import Event
     from inference.settings import Control, Request
     from tests.desktop.stage import MakeStage, Stage
@@ -197,7 +208,7 @@ def test_what_goes_wrong_is_said(stage: MakeStage) -> None:
     shown.setup.prompt.setPlainText("Hello?")
     shown.setup.show_settings((Setting("fast"), Setting("fast")))
     shown.setup.start()
-    assert "The setting off fast is there twice" in shown.words.text()
+    assert "The setting Off, fast is there twice" in shown.words.text()
     one.session.script.fail_after_rounds, one.session.script.failure = 1, Notice("error.out_of_memory")
     shown.setup.show_settings((Setting("fast"), Setting("exact")))
     shown.setup.start()
@@ -292,15 +303,13 @@ def test_twelve_kinds_and_a_file(stage: MakeStage, tmp_path: Path) -> None:
     setup.source.setCurrentIndex(setup.source.findData("file"))
     setup.take_file(str(tmp_path / "two.txt"))
     assert [prompt.turns for prompt in setup.plan().prompts] == [("Hello?",), ("Why?",)]
-    assert setup.about.text() == "2 prompts from two.txt"
+    assert setup.about.text() == "Prompts of two.txt: 2"
     setup.start()
     shown = over(one)
     assert shown.prompts.count() == 2
     shown.prompts.setCurrentIndex(1)
     shown.prompts.activated.emit(1)
     assert columns(one)[0].text.toPlainText() == POEM
-    setup.take_file(str(tmp_path / "none.txt"))
-    assert "cannot be read" in shown.words.text()
 
 
 def test_cards_offer_what_the_model_has_and_two_stay(stage: MakeStage) -> None:
@@ -393,3 +402,280 @@ def test_another_model_ends_the_comparison(stage: MakeStage) -> None:
     one.wait(lambda: one.window.chat.model is not None)
     assert shown.words.text() == "Stopped; what was measured is kept."
     assert shown.setup.run.isEnabled()
+
+
+def broken(kind: str, folder: Path) -> Path:
+    file = folder / f"{kind}.jsonl"
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    elif kind == "large":
+        with file.open("wb") as large:
+            large.truncate(30_000_000)
+    elif kind != "missing":
+        file.write_bytes({"empty": b"\n \n", "binary": bytes(range(256)), "form": b'{"turns": 3}'}[kind])
+    return file
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("missing", "No such file or directory"),
+        ("empty", "it holds no prompt"),
+        ("binary", "it is not UTF-8 text"),
+        ("form", "line 1 is no JSON object"),
+        ("folder", "it is no file"),
+        ("large", "it is too large"),
+        pytest.param("pipe", "it is no file", marks=pytest.mark.skipif(os.name == "nt", reason="no such pipes")),
+    ],
+)
+def test_a_file_without_prompts_says_so_and_those_taken_before_stay(
+    stage: MakeStage, tmp_path: Path, kind: str, said: str
+) -> None:
+    one = stage().ready()
+    one.window.comparing.show_compare()
+    shown = page(one)
+    (tmp_path / "one.txt").write_text("Hello?\n", encoding="utf-8")
+    shown.setup.take_file(str(tmp_path / "one.txt"))
+    shown.setup.take_file(str(broken(kind, tmp_path)))
+    assert said in shown.words.text()
+    assert shown.setup.about.text() == "Prompts of one.txt: 1"
+    assert [prompt.turns for prompt in shown.setup.plan().prompts] == [("Hello?",)]
+
+
+def test_of_a_long_file_it_is_said_how_many_prompts_are_taken(stage: MakeStage, tmp_path: Path) -> None:
+    one = stage().ready()
+    one.window.comparing.show_compare()
+    (tmp_path / "long <b>.txt").write_text("Hello?\n" * 700, encoding="utf-8")
+    page(one).setup.take_file(str(tmp_path / "long <b>.txt"))
+    assert page(one).setup.about.text() == "Prompts of long <b>.txt: the first 500 of 700"
+    assert len(page(one).setup.plan().prompts) == 500
+
+
+def test_to_run_a_file_that_was_not_chosen_asks_for_it(stage: MakeStage) -> None:
+    one = stage().ready()
+    one.window.comparing.show_compare()
+    setup = page(one).setup
+    setup.source.setCurrentIndex(setup.source.findData("file"))
+    setup.start()
+    dialog = setup.findChild(QFileDialog)
+    assert dialog is not None
+    assert dialog.isVisible()
+    dialog.close()
+    assert not page(one).is_running
+
+
+def test_what_came_with_a_reply_holds_until_another_question_is_typed(stage: MakeStage) -> None:
+    one = stage().ready().ask("First?")
+    one.ask("  Second?\n")
+    sampling = Sampling(temperature=0.666, top_k=5, seed=9)
+    before = (Message("user", "First?"), Message("assistant", POEM))
+    one.window.comparing.show_compare()
+    setup = page(one).setup
+    setup.show_question("  Second?\n", before, sampling, 40)
+    one.window.chat.drafters_changed.emit()
+    assert setup.plan().prompts[0].turns == ("  Second?\n",)
+    assert (setup.plan().sampling, setup.plan().before) == (sampling, before)
+    setup.temperature.setValue(0.5)
+    assert setup.plan().sampling == replace(sampling, temperature=0.5)
+    setup.prompt.setPlainText("Third?")
+    assert (setup.plan().sampling.top_k, setup.plan().before) == (0, ())
+
+
+@pytest.mark.parametrize(
+    "prompts",
+    [
+        (Prompt("prompt", ("Hello? ",)),),
+        (Prompt("prompts", ("Hello?",)),),
+        (Prompt("chat", ("Hello?", "And?")), Prompt("qa", ("Why?",))),
+        KINDS,
+    ],
+    ids=["typed", "of a file", "turns", "kinds"],
+)
+def test_a_record_puts_everything_as_it_was_also_what_this_model_lacks(
+    stage: MakeStage, prompts: tuple[Prompt, ...]
+) -> None:
+    settings = (
+        Setting("fast"),
+        Setting("exact", on=True, drafter="medusa", k=2),
+        Setting("fast", on=True, k=2, rule="textbook", recipe="odd"),
+    )
+    sampling = Sampling(temperature=2.5, top_k=3, seed=2**63 - 1)
+    plan = Plan(settings, prompts, sampling, 3, 7, (Message("user", "Hi"), Message("assistant", "Yes?")))
+    one = stage(Script(loaded=replace(LOADED, mode="fast"), modes=("fast",))).ready()
+    one.window.comparing.show_compare()
+    setup = page(one).setup
+    setup.show_plan(plan)
+    assert setup.plan() == plan
+    setup.start()
+    over(one)
+    assert page(one).words.text() == "This model cannot write in exact mode here; choose the other mode."
+
+
+def test_a_drafter_that_cannot_be_had_is_named_with_the_reason(stage: MakeStage) -> None:
+    none = replace(LOADED, drafter="none", drafters=("none",))
+    one = stage(Script(loaded=none)).ready()
+    one.ask(QUESTION)
+    follow(one, f"both/{one.reply.turn}")
+    shown = over(one)
+    assert "self-draft" in shown.words.text()
+    assert "twice" not in shown.words.text()
+
+
+class Breaking(FakeSession):
+    """Ends in an error that nobody foresaw when two runs are told."""
+
+    def compare(self, plan: Plan, cancel: threading.Event) -> Iterator[CompareEvent]:
+        ended = 0
+        for event in super().compare(plan, cancel):
+            yield event
+            ended += isinstance(event, RunEnded)
+            if ended == 2:
+                raise RuntimeError("no room")
+
+
+def test_what_was_measured_outlives_an_error_of_the_engine(stage: MakeStage) -> None:
+    one = stage(session=Breaking()).ready()
+    shown = both(one)
+    assert "Something went wrong (no room)" in shown.words.text()
+    assert shown.result.comparison is not None
+    assert len(shown.result.comparison.runs) == 2
+    assert "ended before its time" in shown.result.about.text()
+
+
+def test_while_it_runs_the_prompt_shown_is_the_one_that_runs(stage: MakeStage) -> None:
+    permits = threading.Semaphore(0)
+    one = stage(Script(permits=permits)).ready()
+    one.window.comparing.show_compare()
+    shown = page(one)
+    shown.setup.source.setCurrentIndex(shown.setup.source.findData("twelve"))
+    shown.setup.start()
+    assert not shown.prompts.isEnabled()
+    shown.stop.click()
+    over(one)
+    assert shown.prompts.isEnabled()
+
+
+def test_nothing_of_a_prompt_file_or_token_is_taken_for_markup(stage: MakeStage) -> None:
+    script = Script(
+        sides=(Side(999, "<b>x</b>", (2.0, 15.0), (2.0, 15.0)), Side(9, "<i>", (2.0, 15.0), (2.0, 15.0)), 0.5)
+    )
+    one = stage(session=Planted(script)).ready()
+    shown = both(one)
+    assert "“<b>x</b>” instead of “<i>”" in verdict(shown)
+    labels = [*shown.result.findChildren(QLabel), shown.words, shown.setup.about]
+    assert {label.textFormat() for label in labels} == {Qt.TextFormat.PlainText}
+
+
+def test_the_turn_of_a_difference_is_told_where_a_prompt_has_several(stage: MakeStage) -> None:
+    one = stage(session=Planted(Script())).ready()
+    shown = both(one)
+    found = shown.result.comparison
+    assert found is not None
+    (first, *_) = found.differences
+    turns = replace(found, plan=replace(found.plan, prompts=(Prompt("chat", (QUESTION, "And?")),)))
+    shown.show_comparison(replace(turns, differences=(replace(first, step=1),)), is_own=True)
+    assert "First difference in prompt 1, turn 2, token 10" in verdict(shown)
+
+
+def test_a_disk_that_is_full_leaves_the_file_that_was_there(stage: MakeStage, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    one = stage().ready()
+    shown = both(one)
+    assert shown.result.comparison is not None
+    large = {**shown.result.comparison.machine, "ballast": "x" * 1_000_000}
+    shown.show_comparison(replace(shown.result.comparison, machine=large), is_own=True)
+    file = tmp_path / "one.json"
+    file.write_text("as it was", encoding="utf-8")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    heeded = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, limits[1]))
+    try:
+        shown.result.save_to(str(file))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, heeded)
+    assert shown.words.text() == "one.json cannot be written: File too large."
+    assert file.read_text(encoding="utf-8") == "as it was"
+    assert list(tmp_path.glob("*one*")) == [file]
+    shown.result.save_to(str(file))
+    assert read(file.read_text(encoding="utf-8")) == shown.result.comparison
+
+
+def test_a_picture_shows_the_whole_table_also_of_a_narrow_window(stage: MakeStage, tmp_path: Path) -> None:
+    one = stage(size=(480, 400)).ready()
+    shown = both(one)
+    shown.setup.show_settings((Setting("fast"), Setting("exact"), Setting("exact", on=True, k=2)))
+    shown.setup.start()
+    over(one)
+    table = shown.result.table
+    assert table.horizontalHeader().length() > table.viewport().width(), "the table scrolls here"
+    shown.result.save_to(str(tmp_path / "one.png"))
+    image = QImage(str(tmp_path / "one.png"))
+    assert image.width() >= table.horizontalHeader().length()
+    assert image.height() > table.height() + 2 * HEIGHT
+    assert len(shown.findChildren(Result)) <= 2
+
+
+@pytest.mark.parametrize("width", [480, 560, 800, 1180])
+def test_four_cards_fill_the_width(stage: MakeStage, width: int) -> None:
+    one = stage(size=(width, 700)).ready()
+    one.window.comparing.show_compare()
+    setup = page(one).setup
+    setup.show_settings((Setting("fast"), Setting("exact"), Setting("exact", on=True)))
+    one.qtbot.wait(1)
+    setup.add.click()
+    one.qtbot.wait(1)
+    right = max(card.geometry().right() for card in setup.cards.parts)
+    assert right == setup.cards.width() - 1
+
+
+def test_who_reads_further_up_in_a_column_is_left_there(qtbot: QtBot) -> None:
+    column = Column(Setting("fast"), LIGHT)
+    qtbot.addWidget(column)
+    column.resize(300, 300)
+    column.show()
+    column.begin()
+    bar = column.text.verticalScrollBar()
+    for _ in range(2):
+        grow(qtbot, column, "line\n" * 100)
+        assert bar.value() == bar.maximum() > 0
+    bar.setValue(3)
+    grow(qtbot, column, "line\n" * 100)
+    assert bar.value() == 3
+
+
+def grow(qtbot: QtBot, column: Column, text: str) -> None:
+    before = column.text.toPlainText()
+    column.grow(text, RoundRecord(0, 0, 0, 0, 1, 0.1, 0.0, 10.0))
+    qtbot.waitUntil(lambda: column.text.toPlainText() == before + text)
+
+
+def test_rounds_that_come_faster_than_they_can_be_shown_are_shown_together(qtbot: QtBot) -> None:
+    column = Column(Setting("fast"), LIGHT)
+    qtbot.addWidget(column)
+    column.show()
+    column.begin()
+    changes = []
+    column.text.textChanged.connect(lambda: changes.append(1))
+    for at in range(1000):
+        column.grow("x", RoundRecord(0, 0, 0, 0, 1, at / 1000, 0.0, 1.0))
+    qtbot.waitUntil(lambda: column.text.toPlainText() == "x" * 1000)
+    assert len(changes) == 1
+    assert column.speed.text() == "1000 tokens, 1.0 s"
+    column.grow("late", RoundRecord(0, 0, 0, 0, 1, 1.0, 0.0, 1.0))
+    column.begin()
+    grow(qtbot, column, "new")
+    assert column.text.toPlainText() == "new"
+
+
+def test_axes_speak_spanish(stage: MakeStage, spanish: None) -> None:
+    one = stage()
+    one.wait(lambda: one.window.status_bar.state.text() == "listo")
+    shown = both(one)
+    axis = shown.result.plots.arrivals.getAxis("bottom")
+    assert axis.tickStrings([0.5, 1.0], 1, 0.5) == ["0,5", "1,0"]
+    shown.setup.show_settings((Setting("fast"), Setting("fast")))
+    shown.setup.start()
+    assert "«Sin borrador, rápido»" in shown.words.text() or "Sin borrador, rápido" in shown.words.text()

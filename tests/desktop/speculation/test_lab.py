@@ -14,8 +14,9 @@ from PySide6.QtWidgets import QApplication
 
 from desktop.palette import DARK, LIGHT
 from desktop.speculation.lab_draft import DraftView
-from desktop.speculation.reply_record import ReplyRecord
+from desktop.speculation.reply_record import ReplyRecord, rows_of
 from inference.explained import ROOT, Explained, Place
+from inference.settings import Sampling
 from tests.desktop.steps import follow
 from tests.fake_comparing import EXPLAINED, candidates
 from tests.fake_session import FakeSession, Script
@@ -197,6 +198,19 @@ def test_the_quiet_line_leads_to_all_figures_which_can_be_copied(stage: MakeStag
     ):
         assert line in lines, "\n".join(lines)
     assert record.said.text() == "The figures are on the clipboard."
+
+
+def test_the_figures_speak_spanish(stage: MakeStage, spanish: None) -> None:
+    one = stage()
+    one.wait(lambda: one.window.status_bar.state.text() == "listo")
+    one.ask("Hola")
+    one.reply.manner = replace(one.reply.manner, sampling=Sampling(temperature=0.75, logit_bias=(("a", 1.5),)))
+    rows = {row.name: row.cells[0] for row in rows_of(one.reply)}
+    assert rows["Modo"] == "exacto"
+    assert rows["Regla"] == "acoplada"
+    assert rows["Temperatura"] == "0,75"
+    assert rows["Tokens por segundo"] == "58,0"
+    assert rows["Probabilidades cambiadas"] == "'a': +1,5"
 
 
 def test_the_figures_lead_to_both_and_to_the_rounds(stage: MakeStage) -> None:
