@@ -35,6 +35,7 @@ _MARKED = {
     "load.no_graphs": QT_TRANSLATE_NOOP(
         "sentences", "This card runs without graphs and low-bit kernels, so steps are slower: {reason}"
     ),
+    "load.compiling": QT_TRANSLATE_NOOP("sentences", "Compiling the products for this processor, once"),
     "load.exact": QT_TRANSLATE_NOOP("sentences", "Testing that several rows give the same bits as one"),
     "load.ready": QT_TRANSLATE_NOOP("sentences", "{model} is ready on {device}"),
     "starter.waiting": QT_TRANSLATE_NOOP(

@@ -31,6 +31,9 @@ Level = Literal["good", "note", "bad"]
 GIGABYTE = 1e9
 LOW_MEMORY = 2 * GIGABYTE
 LOW_DISK = 2 * GIGABYTE
+PRODUCTS = {
+    "compiler": "doctor.products_compiler", "processor": "doctor.products_processor", "wrong": "doctor.products_wrong",
+}
 PATIENCE = 120
 """Seconds for a library to load from a cold disk."""
 
@@ -52,6 +55,11 @@ if torch.cuda.is_available():
         found["gpu"] = None
     except Exception as error:
         found["gpu"] = f"{type(error).__name__}: {error}"
+try:
+    from inference.native import products
+    found["products"] = products.trouble()
+except Exception as error:
+    found["products"] = "wrong"
 print(json.dumps(found))
 """
 QT = """
@@ -120,6 +128,8 @@ def _torch() -> Iterator[tuple[Level, Notice]]:
     if found["bitsandbytes"]:
         yield "bad", Notice("doctor.bitsandbytes_broken", {"detail": found["bitsandbytes"]})
     device = "GPU" if found.get("gpu", "none") is None else "CPU"
+    if device == "CPU" and not found["bf16"] and found["products"] is None:
+        return  # weights of 16 bits are read as they are all the same
     yield ("good", Notice("doctor.bf16", {"device": device})) if found["bf16"] else (
         "note", Notice("doctor.bf16_slow", {"device": device}))
 
@@ -153,8 +163,15 @@ def _gpu() -> Iterator[tuple[Level, Notice]]:
 
 
 def _compiler() -> Iterator[tuple[Level, Notice]]:
-    if sys.platform != "linux" or _torch_found().get("gpu", "none") is not None:
+    """What there is for our own kernels: compiled products on a CPU, Triton's on a card."""
+    found = _torch_found()
+    if sys.platform != "linux":
         yield "good", Notice("doctor.compiler_unneeded")
+        return
+    if found.get("gpu", "none") is not None:
+        trouble = found.get("products", "compiler")
+        yield ("good", Notice("doctor.products")) if trouble is None else (
+            "note", Notice(PRODUCTS[trouble]))
         return
     path = os.environ.get("CC") or next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     yield ("good", Notice("doctor.compiler", {"path": path})) if path else ("note", Notice("doctor.compiler_none"))

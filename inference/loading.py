@@ -28,6 +28,7 @@ from inference.model import ReferenceForward, TextModel, is_recurrent, load_text
 from inference.models import contents, fitting, interrupted
 from inference.models.fit import Plan
 from inference.models.source import Located, locate
+from inference.native import library
 from inference.quantize import eight_bit, targets
 from inference.ready import Mode, Ready
 from inference.rotary import settle
@@ -65,6 +66,8 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     found = yield from _located(choice.model, cancel, choice.fetch)
     yield checked(Notice("load.reading", {"model": found.name}))
     device = chosen(choice.device)
+    if device.type == "cpu" and not library.is_made():
+        yield checked(Notice("load.compiling"))
     config = contents.read(found.folder / contents.CONFIG, found.name)
     config = config.get("text_config", config)
     dtypes = _dtypes(choice.dtype, config, device)

@@ -59,6 +59,7 @@ ENGLISH: dict[str, str] = {
     "memory.less_context": "Memory ran out: the context holds {context} tokens from now on.",
     "memory.choose_int8": "choose 8 bits for each weight, or a smaller model",
     "memory.choose_smaller": "choose a smaller model, or close other programs",
+    "load.compiling": "Compiling the products for this processor, once",
     "load.exact": "Testing that several rows give the same bits as one",
     "load.ready": "{model} is ready on {device}",
     "starter.waiting": "Waiting for another Borrador to finish preparing the starter model",
@@ -163,7 +164,12 @@ ENGLISH: dict[str, str] = {
     "doctor.compiler": "A C compiler for Triton's kernels: {path}",
     "doctor.compiler_none": "There is no C compiler, which Triton's kernels need; install it with: sudo apt "
     "install gcc",
-    "doctor.compiler_unneeded": "No C compiler is needed without a GPU",
+    "doctor.compiler_unneeded": "No C compiler is needed on this system",
+    "doctor.products": "The products for this CPU are compiled",
+    "doctor.products_compiler": "There is no C compiler, so models run up to four times slower on this CPU; install it "
+    "with: sudo apt install gcc",
+    "doctor.products_processor": "This CPU has no AVX2, so models run slower than they could",
+    "doctor.products_wrong": "The compiled products gave wrong results here and are not used; please report this.",
     "doctor.memory": "{free_gb:.1f} of {total_gb:.1f} GB of memory are free",
     "doctor.memory_low": "Only {free_gb:.1f} of {total_gb:.1f} GB of memory are free; close programs before "
     "loading a model.",

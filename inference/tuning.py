@@ -18,6 +18,7 @@ import torch
 
 from inference.linears import DenseLinear
 from inference.models import folders
+from inference.models.fit import PRECISION, PRODUCTS
 from inference.native import products
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def tune(model: str, columns: int, dtypes: Sequence[torch.dtype], stored: torch.
     counts = thread_counts()
     choices = [Tuning(threads, dtype) for dtype in dtypes for threads in counts]
     if len(choices) == 1:
+        _note(choices[0].dtype, _read())
         return choices[0]
     names = [f"{choice.threads} {choice.dtype}" for choice in choices]
     own = products.version() if products.available() else "none"
@@ -64,7 +66,16 @@ def tune(model: str, columns: int, dtypes: Sequence[torch.dtype], stored: torch.
     if kept.get(key) not in names:
         kept[key] = names[choices.index(_quickest(choices, columns, stored))]
         _write(kept)
-    return choices[names.index(kept[key])]
+    found = choices[names.index(kept[key])]
+    _note(found.dtype, kept)
+    return found
+
+
+def _note(dtype: torch.dtype, kept: dict[str, str]) -> None:
+    """Keep what the forecast of memory (models/fit.py) asks of this machine, for whichever model."""
+    said = {PRECISION: str(dtype).removeprefix("torch."), PRODUCTS: products.version() if products.available() else ""}
+    if kept | said != kept:
+        _write(kept | said)
 
 
 def thread_counts() -> list[int]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inference.messages import Notice, sentence
 from inference.models import contents, folders
 from inference.models.library import is_recurrent, text_part
+from inference.native import library
 from inference.settings import LARGEST_K
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ TWIN_BITS: Mapping[str, float] = {
 """Packed bits of each recipe, as they lie on a card."""
 
 EVEN = ("affine3", "affine4")
-"""Recipes that the CPU's kernel holds; it keeps four bits, a scale and a zero for each 32 weights of any of them."""
+"""Recipes that PyTorch's CPU kernel holds; it keeps four bits, a scale and a zero for each 32 weights of them."""
+
+PRECISION, PRODUCTS = "precision", "products"
+"""In the file of what was measured on this machine: what it works in, and which compiled products it has (native/)."""
 
 SPARE = 130
 STEP = 128
@@ -178,6 +182,7 @@ def segments(model: Shape, plan: Plan, kind: str) -> tuple[tuple[str, int], ...]
     """Bytes of each part in a memory of this kind, gpu or ram; parts that are not there are left out."""
     width = _width(plan.dtype)
     context = min(plan.context, model.longest)
+    has_products = kind == "ram" and plan.dtype == "float32" and _has_products()
     slots = -(-(context + SPARE) // STEP) * STEP
     once = float(model.parameters * width)
     if plan.dtype == "int8":  # the head is a matrix like others, of its own where it is tied
@@ -185,6 +190,9 @@ def segments(model: Shape, plan: Plan, kind: str) -> tuple[tuple[str, int], ...]
         once += model.read * BITS["int8"] / 8
     elif plan.dtype == "nf4":  # bitsandbytes leaves the head as it is
         once = (model.parameters - model.linear) * width + model.linear * BITS["nf4"] / 8
+    elif has_products and model.stored in ("bfloat16", "float16"):  # matrices and embeddings stay as they are stored
+        matrices = model.read + (0 if model.tied else model.embedding)
+        once = (model.parameters - matrices) * width + matrices * BITS[model.stored] / 8
     parts = {
         "target": once,
         "twin": 0.0 if plan.twin is None or model.recurrent else model.read * twin_bits(plan.twin, kind, width) / 8,
@@ -249,20 +257,20 @@ def usual(model: Shape, kind: str, context: int = 8192) -> Plan:
     """What is chosen when nothing is: the precision this machine works in, the twin of the device."""
     if kind == "gpu":
         return Plan(context=context)
-    dtype = "float32" if model.stored == "float32" else _tuned() or "bfloat16"
+    dtype = "float32" if model.stored == "float32" else _kept().get(PRECISION) or "bfloat16"
     return Plan(dtype, "affine4", context)
 
 
 def twin_bits(recipe: str, kind: str, width: int) -> float:
     """Bits that a twin's weight takes in a memory of this kind, for activations of ``width`` bytes."""
-    if kind == "gpu":
+    if kind == "gpu" or _has_products():
         return TWIN_BITS.get(recipe, 5.0)
     return 4 + 2 * 8 * width / 32 if recipe in EVEN else 8.0 * width
 
 
 def fewer_bits(recipe: str, kind: str, width: int) -> str | None:
     """The recipe that takes least in a memory of this kind, None where this one takes no more."""
-    fewer = "nf2" if kind == "gpu" else "affine3"
+    fewer = "nf2" if kind == "gpu" else "nf3" if _has_products() else "affine3"
     return fewer if twin_bits(fewer, kind, width) < twin_bits(recipe, kind, width) else None
 
 
@@ -322,13 +330,18 @@ def _width(dtype: str) -> int:
     return 4 if dtype == "float32" else 2
 
 
-def _tuned() -> str | None:
-    """The precision that was measured to be quickest on this machine, for whichever model."""
+def _has_products() -> bool:
+    """Whether this machine has compiled products of this program, as its last load found."""
+    return _kept().get(PRODUCTS) == library.key()
+
+
+def _kept() -> dict[str, str]:
+    """What was measured on this machine."""
     try:
         kept = json.loads(folders.tuning_file().read_text(encoding="utf-8"))
-        return str(next(iter(kept.values()))).rpartition("torch.")[2] or None
-    except (OSError, ValueError, AttributeError, StopIteration):
-        return None
+    except (OSError, ValueError):
+        return {}
+    return {name: value for name, value in kept.items() if isinstance(value, str)} if isinstance(kept, dict) else {}
 
 
 def _number(config: Mapping[str, Any], *names: str) -> int:

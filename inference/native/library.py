@@ -1,7 +1,7 @@
 """The compiled products: built once with the machine's C compiler, kept beside the source, loaded with ctypes.
 
 Like Triton's launchers: nothing is built where there is no compiler, and then PyTorch's own products do the work.
-Knows nothing of tensors.
+Free of torch until it loads; knows nothing of tensors.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ def load() -> ctypes.CDLL | str:
     """The library, or why there is none: ``platform``, ``compiler`` or ``processor``."""
     if not sys.platform.startswith("linux"):
         return "platform"
+    import torch  # noqa: F401 - loads the threads' library that this one shares with it
+
     for folder in folders_to_try():
         # A file that cannot be loaded is made again.
         for file in (folder / f"products-{key()}.so",) * 2:
             try:
                 if not file.is_file():
                     _compile(file)
-                # PyTorch, imported above, has loaded the threads' library that this one shares with it.
                 library = ctypes.CDLL(str(file))
                 return library if library.products_work() else "processor"
             except (OSError, AttributeError, subprocess.SubprocessError):
@@ -53,6 +54,12 @@ def loaded() -> ctypes.CDLL:
     if isinstance(found, str):
         raise RuntimeError(f"no compiled products: {found}")
     return found
+
+
+def is_made() -> bool:
+    """Whether nothing is left to compile: they are there, or cannot be made here."""
+    files = [folder / f"products-{key()}.so" for folder in folders_to_try()]
+    return not sys.platform.startswith("linux") or compiler() is None or any(file.is_file() for file in files)
 
 
 def folders_to_try() -> tuple[Path, ...]:

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-TORCH: dict[str, Any] = {"version": "2.13.0", "cuda": None, "hip": None, "bf16": True, "bitsandbytes": None}
+TORCH: dict[str, Any] = {
+    "version": "2.13.0", "cuda": None, "hip": None, "bf16": True, "bitsandbytes": None,
+    "products": None,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +85,8 @@ def test_a_library_that_takes_its_process_down(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(("change", "ids"), [
-    ({"bf16": False}, [("good", "doctor.torch"), ("note", "doctor.bf16_slow")]),
+    ({"bf16": False, "products": "compiler"}, [("good", "doctor.torch"), ("note", "doctor.bf16_slow")]),
+    ({"bf16": False}, [("good", "doctor.torch")]),
     ({"bitsandbytes": "no CUDA"},
      [("good", "doctor.torch"), ("bad", "doctor.bitsandbytes_broken"), ("good", "doctor.bf16")]),
 ])
@@ -113,13 +117,23 @@ def test_I06_I07_a_card_that_this_build_cannot_use(
     assert look("GPU") == [("good", "doctor.gpu"), *([said] if said else [])]
 
 
-def test_no_compiler_matters_only_with_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("trouble", [None, "compiler", "processor", "wrong"])
+def test_compiled_products_matter_without_a_card(monkeypatch: pytest.MonkeyPatch, trouble: str | None) -> None:
+    monkeypatch.setattr(doctor.sys, "platform", "linux")
+    monkeypatch.setattr(doctor, "_torch_found", lambda: {**TORCH, "products": trouble})
+    found = ("good", "doctor.products") if trouble is None else ("note", f"doctor.products_{trouble}")
+    assert look("compiler") == [found]
+    assert found[1] in ENGLISH
+
+
+def test_a_compiler_matters_with_a_card_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.sys, "platform", "linux")
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
-    assert look("compiler") == [("good", "doctor.compiler_unneeded")]
     monkeypatch.setattr(doctor, "_torch_found", lambda: {**TORCH, "cuda": "13.0", "gpu": None})
     assert look("compiler") == [("note", "doctor.compiler_none")]
+    monkeypatch.setattr(doctor.sys, "platform", "win32")
+    assert look("compiler") == [("good", "doctor.compiler_unneeded")]
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
 
 from inference import tuning
-from inference.models import folders
+from inference.models import fit, folders
+from inference.native import products
 from inference.tuning import Tuning, thread_counts, tune
 
 if TYPE_CHECKING:
@@ -57,7 +59,10 @@ def test_without_a_choice_nothing_is_measured(measured: list[int], monkeypatch: 
     monkeypatch.setattr(tuning, "thread_counts", lambda: [2])
     assert tune("a", 64, (torch.float32,)) == Tuning(2, torch.float32)
     assert measured == []
-    assert not folders.tuning_file().exists()
+    kept = json.loads(folders.tuning_file().read_text())
+    own = products.version() if products.available() else ""
+    assert kept == {"precision": "float32", "products": own}, "what the forecast of memory asks"
+    assert fit.usual(fit.shape({"dtype": "bfloat16"}), "ram").dtype == "float32"
 
 
 def test_threads_that_the_user_set_stay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,9 @@ def made(folder: Path) -> list[str]:
 
 @needs_compiler
 def test_they_are_made_once(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not library.is_made()
     assert isinstance(library.load(), ctypes.CDLL)
+    assert library.is_made()
     name = f"products-{library.key()}.so"
     assert made(source.parent / "__pycache__") == [name]
     library.load.cache_clear()
@@ -98,6 +100,7 @@ def test_without_a_compiler_or_on_another_system_there_are_none(source: Path, mo
     monkeypatch.setenv("CC", "no-such-compiler")
     monkeypatch.setenv("PATH", str(source.parent))
     assert library.compiler() is None
+    assert library.is_made(), "there is nothing to wait for"
     assert library.load() == "compiler"
     library.load.cache_clear()
     monkeypatch.setattr(library.sys, "platform", "win32")
