@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from desktop.history import salvage
+from desktop.history import log, salvage
 from desktop.history.copying import read_all, write_all
 from desktop.history.schema import NEWEST, bring_up_to_date, lacks_index, version_of
 from desktop.history.trouble import FAULTS, Damaged, Trouble, kind_of
@@ -130,6 +130,8 @@ def _checked(path: Path) -> sqlite3.Connection:
         raise Damaged("the file is empty")
     if is_there and not _is_readable_form(path):
         raise Damaged("the header is not one of ours")
+    if _has_torn_log(path):
+        raise Damaged("the log is not one of ours")
     if is_there and not os.access(path, os.W_OK):
         raise PermissionError(13, os.strerror(13), str(path))
     connection = connect(path)
@@ -243,9 +245,17 @@ def _copied(path: Path, folder: Path) -> Path:
         shutil.copyfile(path, goal)
     else:
         goal.touch()
-    if _wal(path).exists():
+    if _has_torn_log(path):
+        _wal(goal).write_bytes(log.mended(_wal(path).read_bytes()))
+    elif _wal(path).exists():
         shutil.copyfile(_wal(path), _wal(goal))
     return goal
+
+
+def _has_torn_log(path: Path) -> bool:
+    """Whether a log that was left by a program that was killed was changed since."""
+    is_there = _wal(path).exists() and _wal(path).stat().st_size <= CHECKED_BYTES
+    return is_there and log.is_torn(_wal(path).read_bytes())
 
 
 def _wal(path: Path) -> Path:

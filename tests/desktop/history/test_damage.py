@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from desktop.history.backup import saved
+from desktop.history.log import is_torn, mended
 from desktop.history.opening import BACKUPS, NAME
 from desktop.store import Store
 from tests.desktop.history.library import fill, texts_in
@@ -168,6 +170,47 @@ def test_h27_a_log_not_yet_written_back_is_read_too(sound: tuple[Path, dict[int,
     store = Store(goal)
     assert texts_in(store) == texts | more
     check_usable(store, goal)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_h27_bytes_flipped_in_the_log_of_a_killed_program(tmp_path: Path, seed: int) -> None:
+    store = Store(tmp_path / "one")
+    texts = fill(store)
+    shutil.copytree(tmp_path / "one", tmp_path / "killed")
+    store.close()
+    folder = tmp_path / "killed"
+    (folder / f"{NAME}-shm").unlink()
+    path = folder / f"{NAME}-wal"
+    data = bytearray(path.read_bytes())
+    assert len(data) > 100_000
+    dice = random.Random(seed)
+    flips = 1 + seed % 3
+    for _ in range(flips):
+        data[dice.randrange(32) if seed < 5 else dice.randrange(len(data) - 5000)] ^= dice.randrange(1, 256)
+    path.write_bytes(data)
+    store = Store(folder)
+    read = texts_in(store)
+    assert sum(read.get(one) != words for one, words in texts.items()) <= flips
+    assert store.trouble is not None
+    assert (store.trouble.kind, store.trouble.is_over) == ("damaged", True)
+    (aside,) = damaged_files(folder)
+    assert aside.with_name(aside.name + "-wal").read_bytes() == bytes(data)
+    check_usable(store, folder)
+
+
+def test_a_log_that_is_as_it_was_written_is_left_alone(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for seed in range(3):
+        fill(store, chats=3, seed=seed)
+        sound = (tmp_path / f"{NAME}-wal").read_bytes()
+        assert not is_torn(sound)
+        assert sound.startswith(mended(sound))
+        assert len(mended(sound)) > 20_000
+        for cut in (0, 20, 31, 32, 100, 4000, len(sound) // 2, len(sound) - 1):
+            assert not is_torn(sound[:cut])
+        assert not is_torn(sound + b"\0" * 9000)
+        store.connection.execute("PRAGMA wal_checkpoint(RESTART)")  # the next writes begin the log anew
+    store.close()
 
 
 def test_a_rescue_that_was_killed_between_its_last_steps_is_completed(sound: tuple[Path, dict[int, str]]) -> None:
