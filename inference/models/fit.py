@@ -32,6 +32,9 @@ TWIN_BITS: Mapping[str, float] = {
 EVEN = ("affine3", "affine4")
 """Recipes that PyTorch's CPU kernel holds; it keeps four bits, a scale and a zero for each 32 weights of them."""
 
+FAST = ("llama", "mistral", "qwen2", "qwen3")
+"""What configurations call the families that our own decoder runs (decoder.py)."""
+
 PRECISION, PRODUCTS = "precision", "products"
 """In the file of what was measured on this machine: what it works in, and which compiled products it has (native/)."""
 
@@ -42,7 +45,7 @@ STEP = 128
 CHUNK = 256
 SHORTEST_CONTEXT = 1024
 WORK_CPU = 15_000_000
-"""Bytes for kernels and threads beside what a pass needs; measured on the starter and five tiny models."""
+"""Bytes for PyTorch's kernels and threads beside what a pass needs; measured on the starter and five tiny models."""
 WORK_CUDA = 600_000_000
 """The driver's context, libraries and their work spaces."""
 GRAPH_NODE = 40_000
@@ -68,6 +71,10 @@ class Shape:
     longest: int
     quantized: bool = False
     recurrent: bool = False
+    head: int = 128
+    """Numbers of one head's query, which the rotary table holds for each position."""
+    fast: bool = False
+    """Whether our own decoder runs it, which may keep matrices as they are stored."""
 
     @property
     def read(self) -> int:
@@ -175,6 +182,8 @@ def shape(config: Mapping[str, Any], size: int | None = None, stored: str | None
         longest=_number(text, "max_position_embeddings", "n_positions") or 2**24,
         quantized=quantized,
         recurrent=recurrent,
+        head=head,
+        fast=kind in FAST,
     )
 
 
@@ -182,7 +191,7 @@ def segments(model: Shape, plan: Plan, kind: str) -> tuple[tuple[str, int], ...]
     """Bytes of each part in a memory of this kind, gpu or ram; parts that are not there are left out."""
     width = _width(plan.dtype)
     context = min(plan.context, model.longest)
-    has_products = kind == "ram" and plan.dtype == "float32" and _has_products()
+    has_products = kind == "ram" and model.fast and plan.dtype == "float32" and _has_products()
     slots = -(-(context + SPARE) // STEP) * STEP
     once = float(model.parameters * width)
     if plan.dtype == "int8":  # the head is a matrix like others, of its own where it is tied
@@ -190,7 +199,7 @@ def segments(model: Shape, plan: Plan, kind: str) -> tuple[tuple[str, int], ...]
         once += model.read * BITS["int8"] / 8
     elif plan.dtype == "nf4":  # bitsandbytes leaves the head as it is
         once = (model.parameters - model.linear) * width + model.linear * BITS["nf4"] / 8
-    elif has_products and model.stored in ("bfloat16", "float16"):  # matrices and embeddings stay as they are stored
+    elif has_products and model.stored in ("bfloat16", "float16"):  # matrices stay as they are stored
         matrices = model.read + (0 if model.tied else model.embedding)
         once = (model.parameters - matrices) * width + matrices * BITS[model.stored] / 8
     parts = {
@@ -198,7 +207,7 @@ def segments(model: Shape, plan: Plan, kind: str) -> tuple[tuple[str, int], ...]
         "twin": 0.0 if plan.twin is None or model.recurrent else model.read * twin_bits(plan.twin, kind, width) / 8,
         "heads": float(plan.heads),
         "cache": float(model.cached_layers * model.row * slots * width),
-        "work": _work(model, width, context) + (WORK_CPU if kind == "ram" else WORK_CUDA),
+        "work": _work(model, width, context) + (WORK_CUDA if kind == "gpu" else 0 if has_products else WORK_CPU),
         "graphs": float(_graphs(model, slots)) if kind == "gpu" else 0.0,
     }
     return tuple((name, round(size)) for name, size in parts.items() if size)
@@ -302,7 +311,7 @@ def _others(model: Shape, plan: Plan, kind: str) -> Iterator[tuple[Notice, Plan]
 def _work(model: Shape, width: int, context: int) -> float:
     """A chunk of the prompt on its way through, the logits of a step and of its sampling, the rotary table."""
     chunk = CHUNK * (4 * model.hidden + 4 * model.widest) * width
-    return chunk + 12.0 * model.vocabulary * 4 + 4.0 * context * 128 * width
+    return chunk + 12.0 * model.vocabulary * 4 + 4.0 * context * model.head * width
 
 
 def _graphs(model: Shape, slots: int) -> int:

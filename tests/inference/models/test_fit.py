@@ -8,10 +8,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import transformers
 
 from inference.bench.theory import speed_up
+from inference.decoder import FAMILIES
 from inference.messages import Problem
 from inference.models import convert, fit, fitting, forecast, interrupted, library, tested
+from inference.native import products
 from tests.inference.models.folders_for_tests import small_gguf, whole_model
 
 if TYPE_CHECKING:
@@ -190,9 +193,35 @@ def test_G08_a_program_that_died_loading_says_so_once(home: Path, monkeypatch: p
     assert interrupted.died("owner/large") is None
 
 
+def test_the_families_of_the_decoder_are_those_that_the_forecast_knows() -> None:
+    configs = transformers.models.auto.configuration_auto.CONFIG_MAPPING
+    models = transformers.models.auto.modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    assert {models[name] for name in fit.FAST} == FAMILIES
+    assert set(fit.FAST) <= set(configs)
+
+
+def test_with_compiled_products_matrices_stay_as_they_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+              "vocab_size": 1000, "intermediate_size": 96, "dtype": "bfloat16"}
+    plan = fit.Plan("float32", "nf3", 512)
+    found = {}
+    for has in (True, False):
+        monkeypatch.setattr(fit, "_has_products", lambda has=has: has)
+        for kind in ("llama", "gemma"):
+            found[kind, has] = dict(fit.segments(fit.shape({**config, "model_type": kind}), plan, "ram"))
+    read = fit.shape(config).read + 64000  # the embedding is no head here
+    norms = 4 * (2 * 2 * 64 + 64)
+    assert found["llama", True]["target"] == 2 * read + norms
+    assert found["llama", False]["target"] == 4 * read + norms
+    assert found["gemma", True]["target"] == found["gemma", False]["target"]
+    assert found["llama", True]["twin"] < found["llama", False]["twin"] / 9, "3.25 bits instead of 32"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_the_estimate_is_what_loading_takes(home: Path, starter_folder: Path, tmp_path: Path) -> None:
+def test_the_estimate_is_what_loading_takes(
+    home: Path, starter_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The starter, with and without its twin, and five tiny models of different shapes: within 10 %."""
     whole_model(tmp_path / "first")
     models = {name: tmp_path / name for name in TINY}
@@ -202,7 +231,7 @@ def test_the_estimate_is_what_loading_takes(home: Path, starter_folder: Path, tm
     wanted += [(folder, "none", 4096) for folder in models.values()]
     choices = [{"model": str(tmp_path / "first"), "drafter": "none"}]
     choices += [
-        {"model": str(folder), "drafter": drafter, "context": context, "recipe": "affine4", "dtype": "bfloat16",
+        {"model": str(folder), "drafter": drafter, "context": context, "recipe": "affine4", "dtype": "auto",
          "exact": False}
         for folder, drafter, context in wanted
     ]
@@ -212,6 +241,7 @@ def test_the_estimate_is_what_loading_takes(home: Path, starter_folder: Path, tm
     )
     measured = [json.loads(line) for line in child.stdout.splitlines()]
     assert len(measured) == len(wanted)
+    monkeypatch.setattr(fit, "_has_products", products.available)  # what the child has noted for itself
     off = {}
     for (folder, drafter, context), found in zip(wanted, measured, strict=True):
         plan = fit.Plan(found["dtype"], "affine4" if drafter == "twin" else None, context)
