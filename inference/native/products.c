@@ -98,13 +98,32 @@ INLINE void block(int kind, const char *w, const float *x, const float *bias, fl
     }
 }
 
+/* From so many rows on a block of weights is widened first, for all of them; the sums are the same. */
+#define MANY 12
+
+TARGET static void widen(int kind, const char *weights, float *wide, long count) {
+    long i = 0;
+    for (; i + 8 <= count; i += 8) _mm256_storeu_ps(wide + i, eight(kind, weights + 2 * i));
+    for (; i < count; i++) wide[i] = one(kind, weights + 2 * i);
+}
+
 #define DENSE(NAME, KIND)                                                                                             \
     TARGET void NAME(const char *weights, const float *x, const float *bias, float *out, long n, long in, long rows,  \
                      int threads) {                                                                                   \
         const long blocks = (n + BLOCK - 1) / BLOCK, bytes = BLOCK * in * (KIND == 2 ? 4 : 2);                        \
-        _Pragma("omp parallel for schedule(static) num_threads(threads)") for (long b = 0; b < blocks; b++) {         \
-            const long first = b * BLOCK, outs = n - first < BLOCK ? n - first : BLOCK;                               \
-            block(KIND, weights + b * bytes, x, bias ? bias + first : 0, out + first, outs, n, in, rows);             \
+        _Pragma("omp parallel num_threads(threads)") {                                                                \
+            float *wide = KIND != 2 && rows >= MANY ? malloc(BLOCK * in * sizeof(float)) : 0;                         \
+            _Pragma("omp for schedule(static)") for (long b = 0; b < blocks; b++) {                                   \
+                const long first = b * BLOCK, outs = n - first < BLOCK ? n - first : BLOCK;                           \
+                const float *added = bias ? bias + first : 0;                                                         \
+                if (wide) {                                                                                           \
+                    widen(KIND, weights + b * bytes, wide, outs * in);                                                \
+                    block(2, (const char *)wide, x, added, out + first, outs, n, in, rows);                           \
+                } else {                                                                                              \
+                    block(KIND, weights + b * bytes, x, added, out + first, outs, n, in, rows);                       \
+                }                                                                                                     \
+            }                                                                                                         \
+            free(wide);                                                                                               \
         }                                                                                                             \
     }
 

@@ -21,12 +21,6 @@ if TYPE_CHECKING:
 KINDS = {torch.bfloat16: "bfloat16", torch.float16: "float16", torch.float32: "float32"}
 """What dense weights may be stored in."""
 
-MANY = 48
-"""From so many rows on widened weights and PyTorch's product are quicker."""
-
-PIECE = 2**18
-"""Weights widened at a time, so that they stay in the processor's cache."""
-
 TOGETHER = 8
 """Groups of columns that a low-bit product works at once."""
 
@@ -69,26 +63,10 @@ def version() -> str:
 
 def dense(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     """The product of x float32 [rows, in] and ``weight`` [out, in] of one of KINDS, plus ``bias``: [rows, out]."""
-    rows, columns = x.shape
-    outputs = len(weight)
-    if rows >= MANY:
-        return _widened(x, weight, bias)
-    x = x.contiguous()
+    (rows, columns), outputs = x.shape, len(weight)
     out = x.new_empty(rows, outputs)
-    _call(f"dense_{KINDS[weight.dtype]}", (weight, x, bias, out), (outputs, columns, rows))
+    _call(f"dense_{KINDS[weight.dtype]}", (weight, x.contiguous(), bias, out), (outputs, columns, rows))
     return out
-
-
-def _widened(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-    if weight.dtype == torch.float32:
-        return functional.linear(x, weight, bias)
-    out = x.new_empty(len(x), len(weight))
-    step = max(1, PIECE // weight.shape[1])
-    wide = x.new_empty(min(step, len(weight)), weight.shape[1])
-    for begin in range(0, len(weight), step):
-        piece = weight[begin : begin + step]
-        torch.mm(x, wide[: len(piece)].copy_(piece).T, out=out[:, begin : begin + step])
-    return out if bias is None else out.add_(bias)
 
 
 class LowBit:

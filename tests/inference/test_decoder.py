@@ -15,7 +15,7 @@ from inference.exact import Width, fast_width, find_width
 from inference.kv_cache import KVCache
 from inference.linears import packs
 from inference.model import ReferenceForward
-from inference.native import products
+from inference.native import layers, products
 from inference.quantize.build import build_twin
 from inference.quantize.recipes import RECIPES
 from inference.quantize.texts import Text
@@ -104,9 +104,20 @@ def conversation(forward: Forward) -> list[torch.Tensor]:
     return [*seen, *(buffer[:, :, :66] for layer in cache.layers for buffer in cache.layer(layer))]
 
 
+NOT_COMPILED = ("llama with gelu",)
+
+
+@pytest.mark.parametrize("is_compiled", [True, False], ids=["compiled", "PyTorch's"])
 @pytest.mark.parametrize("name", MODELS)
-def test_logits_and_cache_are_the_reference_s(name: str) -> None:
+def test_logits_and_cache_are_the_reference_s(
+    name: str, is_compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_compiled and not products.available():
+        pytest.skip(f"no compiled products: {products.trouble()}")
+    if not is_compiled:
+        monkeypatch.setattr(products, "available", lambda: False)
     known, decoder = both(name)
+    assert (decoder._compiled is not None) == (is_compiled and name not in NOT_COMPILED)
     for theirs, ours in zip(conversation(known), conversation(decoder), strict=True):
         assert ours.shape == theirs.shape
         torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-4)
@@ -165,6 +176,57 @@ def test_a_twin_is_the_same_through_both_forwards(name: str, monkeypatch: pytest
     forwards = (ReferenceForward(twins[0]), Decoder(twins[1]))
     for theirs, ours in zip(*map(conversation, forwards), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.skipif(not products.available(), reason=f"no compiled products: {products.trouble()}")
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_compiled_twin_is_the_one_that_pytorch_runs(recipe: str) -> None:
+    """Its matrices multiply in both; but for a rounding of 8-bit activations that a last bit tips, all is the same."""
+    target = tiny_model("qwen2", hidden_size=128, intermediate_size=300)
+    twin = drained(build_twin(target, TEXTS, RECIPES[recipe], JOINED)).model
+    compiled, plain = Decoder(twin), Decoder(twin)
+    assert compiled._compiled is not None
+    plain._compiled = None
+    for ours, theirs in zip(conversation(compiled), conversation(plain), strict=True):
+        assert (ours - theirs).norm() < 0.02 * theirs.norm()
+
+
+@pytest.mark.skipif(not products.available(), reason=f"no compiled products: {products.trouble()}")
+def test_threads_and_company_change_no_bit_of_a_compiled_pass() -> None:
+    _, decoder = both("qwen3")
+    ids = torch.randint(0, VOCABULARY, (330,), generator=torch.Generator().manual_seed(4)).tolist()
+    threads = torch.get_num_threads()
+    found = []
+    try:
+        for count, rows in ((1, 1), (2, 1), (1, 7), (2, 7), (3, 30)):
+            torch.set_num_threads(count)
+            cache = KVCache(400, 80)
+            for start in range(0, 300, 30):  # the same passes for all
+                decoder(tree_rows(ids[start : start + 30], None, start, cache.slots), cache)
+                cache.advance(30)
+            logits = []
+            for start in range(300, 330, rows):
+                drafted = ids[start : min(start + rows, 330)]
+                padded = rows > 1
+                made = tree_rows(drafted, None, start, cache.slots, padded_span=padded)
+                logits.append(decoder(made, cache))
+                cache.advance(len(drafted))
+            found.append([torch.cat(logits), *(buffer[:, :, :330].clone() for buffer in cache.layer(1))])
+    finally:
+        torch.set_num_threads(threads)
+    for other in found[1:]:
+        for mine, theirs in zip(found[0], other, strict=True):
+            assert torch.equal(mine, theirs)
+
+
+def test_a_lack_of_memory_in_a_compiled_pass_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not products.available():
+        pytest.skip("no compiled products")
+    _, decoder = both("llama")
+    monkeypatch.setattr(layers, "_forward", lambda: lambda *_: 0)
+    cache = KVCache(64, 8)
+    with pytest.raises(MemoryError, match="1 rows"):
+        decoder(tree_rows([5], None, 0, cache.slots), cache)
 
 
 def drained(build: Any) -> Any:

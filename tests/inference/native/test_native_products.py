@@ -31,7 +31,7 @@ def test_where_there_is_a_compiler_and_a_fitting_processor_they_work() -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_a_dense_product_is_the_sum_of_products(shape: tuple[int, int], dtype: torch.dtype) -> None:
     weight = torch.randn(shape).to(dtype)
-    for rows in (1, 2, 3, 4, 5, 6, 7, 9, 16, products.MANY, products.MANY + 3):
+    for rows in (1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 16, 50):
         x, bias = torch.randn(rows, shape[1]), torch.randn(shape[0])
         exact = x.double() @ weight.double().T
         torch.testing.assert_close(dense(x, weight, None), exact.float(), rtol=1e-4, atol=1e-4)
