@@ -11,8 +11,28 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
-from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QDate, QLocale, QMarginsF, QUrl
-from PySide6.QtGui import QPageLayout, QPageSize, QPdfWriter, QTextDocument
+from PySide6.QtCore import (
+    QBuffer,
+    QByteArray,
+    QCoreApplication,
+    QDate,
+    QLocale,
+    QMarginsF,
+    QRectF,
+    QSizeF,
+    Qt,
+    QUrl,
+)
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPdfWriter,
+    QTextCursor,
+    QTextDocument,
+)
 
 from desktop.exchange.whole import shown_path
 from desktop.sentences import sentence
@@ -37,6 +57,16 @@ pre { background: #efece4; border-radius: 6px; padding: .6rem .9rem; white-space
 .thought { border-left: 3px solid #d9d6ce; margin: .6rem 0; padding: 0 .9rem; color: #5b6470; }
 table { border-collapse: collapse; } td, th { border: 1px solid #d9d6ce; padding: .3rem .6rem; }
 """
+
+
+MUTED = "#5b6470"
+PRINTED = """
+body { font-size: 10pt; } .figures, .who, .thought { color: #5b6470; font-size: 8pt; }
+.you { background-color: #efece4; white-space: pre-wrap; } pre { background-color: #efece4; white-space: pre-wrap; }
+td, th { padding: 2px 6px; }
+"""
+FOOT_INCHES = 0.35
+LONGEST_BLOCK = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +125,8 @@ def web_page(one: Whole, *, folds: bool = True) -> str:
     )
 
 
-def write_pdf(one: Whole, path: Path) -> None:
-    """The chat as PDF, on A4. Raises OSError where the file cannot be written."""
+def pdf(one: Whole, path: Path) -> Iterator[int]:
+    """Write the chat as PDF on A4, a page at each step. Raises OSError where the file cannot be written."""
     device = QBuffer()
     device.open(QBuffer.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(device)
@@ -104,13 +134,55 @@ def write_pdf(one: Whole, path: Path) -> None:
     writer.setCreator("Borrador")
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
     writer.setPageMargins(QMarginsF(18, 18, 18, 18), QPageLayout.Unit.Millimeter)
+    width, foot = writer.width(), round(FOOT_INCHES * writer.resolution())
+    height = writer.height() - foot
     document = _Sealed()
+    document.setDefaultStyleSheet(PRINTED)
     page = web_page(one, folds=False)
-    document.setDefaultStyleSheet(".figures, .who, .thought { color: #5b6470; } .you { background-color: #efece4; }")
     document.setHtml(page[page.index("<body>") :])
-    document.print_(writer)
-    del document, writer  # the end of the file is written now
+    _break_long(document)
+    layout = document.documentLayout()
+    layout.setPaintDevice(writer)
+    document.setPageSize(QSizeF(width, height))
+    painter = QPainter(writer)
+    try:
+        for number in range(document.pageCount()):
+            if number:
+                writer.newPage()
+            context = QAbstractTextDocumentLayout.PaintContext()
+            context.clip = QRectF(0, number * height, width, height)
+            painter.save()
+            painter.translate(0, -number * height)
+            painter.setClipRect(context.clip)
+            layout.draw(painter, context)
+            painter.restore()
+            painter.setPen(QColor(MUTED))
+            where = QRectF(0, height, width, foot)
+            painter.drawText(where, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom), str(number + 1))
+            yield number
+    finally:
+        painter.end()
     path.write_bytes(device.data().data())  # the writer itself says nothing of a disk that is full
+
+
+def _break_long(document: QTextDocument) -> None:
+    """Paragraphs that go on for pages become several: of one, each page costs the time of all its lines."""
+    cursor = QTextCursor(document)
+    block = document.begin()
+    while block.isValid():
+        if block.length() > LONGEST_BLOCK:
+            cursor.setPosition(block.position() + LONGEST_BLOCK)
+            cursor.movePosition(QTextCursor.MoveOperation.PreviousWord)
+            if cursor.position() < block.position() + LONGEST_BLOCK // 2:  # a word as long as that
+                cursor.setPosition(block.position() + LONGEST_BLOCK)
+                cursor.movePosition(QTextCursor.MoveOperation.PreviousCharacter)
+            after = block.blockFormat()
+            after.setTopMargin(0)
+            cursor.insertBlock(after)
+            before = block.blockFormat()
+            before.setBottomMargin(0)
+            QTextCursor(block).setBlockFormat(before)
+        block = block.next()
 
 
 class _Sealed(QTextDocument):

@@ -12,7 +12,7 @@ from desktop.exchange.whole import distinct, moved, tidied, whole
 from desktop.history.copying import writing
 from desktop.history.opening import stamp
 from desktop.history.records import FolderRecord
-from desktop.history.trouble import FAULTS
+from desktop.history.trouble import FAULTS, Trouble
 from desktop.plain_text import storable
 from desktop.store import Unavailable, with_time_left
 
@@ -35,10 +35,13 @@ def exported(store: Store, chats: Iterable[int], path: Path) -> Iterator[int]:
     Markdown, web page and PDF take one chat. Raises OSError, Unavailable.
     """
     part = path.with_name(path.name + ".part")
+    chats = [chat for chat in chats if chat in store.chats]  # others were removed since this was asked for
+    if not chats:
+        raise Unavailable(Trouble("gone"))
     try:
         ending = path.suffix.lower()
         if ending in (".md", ".html", ".pdf"):
-            yield from _page(whole(store, next(iter(chats))), part, ending)
+            yield from _page(whole(store, chats[0]), part, ending)
         else:
             yield from _tree(store, chats, part)
         part.replace(path)
@@ -141,7 +144,8 @@ def _has_room(one: Whole, store: Store, come: Mapping[int, tuple[int, int]]) -> 
 
 def _page(one: Whole, part: Path, ending: str) -> Iterator[int]:
     if ending == ".pdf":
-        pages.write_pdf(one, part)
+        for _ in pages.pdf(one, part):
+            yield 0
     else:
         text = pages.markdown(one) if ending == ".md" else pages.web_page(one)
         part.write_text(storable(text), encoding="utf-8", newline="\n")

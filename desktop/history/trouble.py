@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["locked", "full", "unwritable", "unreadable", "damaged", "emptied", "newer", "unexpected"]
+Kind = Literal["locked", "full", "unwritable", "unreadable", "damaged", "emptied", "newer", "gone", "unexpected"]
 
 _PRIMARY: dict[int, Kind] = {
     sqlite3.SQLITE_BUSY: "locked",

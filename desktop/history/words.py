@@ -48,6 +48,7 @@ def in_words(trouble: Trouble) -> str:
             "The history in {folder} is of a newer Borrador and stays as it is; until you update, chats are kept beside"
             " it.",
         ),
+        "gone": translate("history", "There is no chat to export."),
         "unexpected": translate("history", "The history had a problem ({detail}); it is tried again every second."),
     }[trouble.kind]
     values = {"folder": "", "detail": "", "file": "", "count": 0} | trouble.values

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from desktop.exchange.reading import Unknown, chats_in
 from desktop.exchange.writing import exported, imported, save_leftovers, take_in_leftovers
 from desktop.history.backup import Copying, restored, saved
+from desktop.history.words import in_words
 from desktop.sentences import filled
 from desktop.sidebar import menus
 
@@ -66,6 +67,8 @@ class Commands(QObject):
 
     def bin(self, chat: int) -> None:
         """Put a chat into the bin, and offer to undo that."""
+        if chat not in self._history.store.chats:
+            return
         title = self._history.store.chats[chat].title or self.tr("New chat")
         self._history.bin(chat)
         self.gone.emit(chat)
@@ -84,6 +87,9 @@ class Commands(QObject):
 
     def remove(self, *chats: int) -> None:
         """Ask, then remove chats from the bin for ever."""
+        chats = tuple(chat for chat in chats if chat in self._history.store.chats)
+        if not chats:
+            return
         words = filled(self.tr("Remove {count} chats for ever? This cannot be undone."), count=len(chats))
         if len(chats) == 1:
             title = self._history.store.chats[chats[0]].title or self.tr("New chat")
@@ -117,7 +123,8 @@ class Commands(QObject):
         kinds = [self.tr("Chats with versions and figures (*.json)")]
         if chat is not None:
             kinds = [self.tr("Markdown (*.md)"), self.tr("Web page (*.html)"), "PDF (*.pdf)", *kinds]
-        title = self._history.store.chats[chat].title if chat is not None else self.tr("Chats")
+        record = self._history.store.chats.get(chat) if chat is not None else None
+        title = record.title if record is not None else self.tr("Chats")
         dialog = self._dialog(self.tr("Export"), kinds, is_new=True)
         dialog.selectFile(file_name(title or self.tr("Chat")))
         dialog.fileSelected.connect(lambda name: self.export_to(chat, with_ending(name, dialog.selectedNameFilter())))
@@ -243,6 +250,7 @@ class Commands(QObject):
         words = {
             "full": self.tr("The disk is full; free some space and try again."),
             "locked": self.tr("Another program holds the file; try again when it lets go."),
+            "gone": in_words(trouble),
             "newer": self.tr("This backup was made by a newer Borrador; update, then restore it."),
         }.get(trouble.kind, self.tr("This could not be done: {detail}."))
         return filled(words, detail=trouble.values.get("detail", ""))
@@ -263,8 +271,11 @@ class Commands(QObject):
                 self.remove(*binned)
 
     def _undo_bin(self, chat: int) -> None:
-        self._history.unbin(chat)
-        self.opened.emit(chat)
+        if chat in self._history.store.chats:
+            self._history.unbin(chat)
+            self.opened.emit(chat)
+        else:
+            self._notice.say(self.tr("The chat was removed for ever meanwhile."))
 
     def _ask(self, words: str, button: str, action: Callable[[], object]) -> None:
         box = QMessageBox(self._window)

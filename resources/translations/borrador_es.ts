@@ -425,6 +425,10 @@
         <translation>El disco está lleno; libera espacio e inténtalo de nuevo.</translation>
     </message>
     <message>
+        <source>The chat was removed for ever meanwhile.</source>
+        <translation>Entretanto la conversación se ha borrado para siempre.</translation>
+    </message>
+    <message>
         <source>This file is no backup of Borrador, or it is damaged.</source>
         <translation>Este archivo no es una copia de seguridad de Borrador o está dañado.</translation>
     </message>
@@ -2581,6 +2585,10 @@
     <message>
         <source>The history in {folder} is of a newer Borrador and stays as it is; until you update, chats are kept beside it.</source>
         <translation>El historial de {folder} es de un Borrador más nuevo y se queda como está; hasta que actualices, las conversaciones se guardan a su lado.</translation>
+    </message>
+    <message>
+        <source>There is no chat to export.</source>
+        <translation>No hay ninguna conversación que exportar.</translation>
     </message>
     <message>
         <source>The history had a problem ({detail}); it is tried again every second.</source>

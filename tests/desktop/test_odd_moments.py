@@ -259,3 +259,21 @@ def test_rename_of_a_menu_means_the_chat_it_was_opened_for(stage: MakeStage) -> 
     assert isinstance(field, QLineEdit)
     assert field.text() == "a"
     QTest.keyClick(field, Qt.Key.Key_Escape)
+
+
+def test_what_is_asked_of_a_chat_that_was_removed_meanwhile_is_answered(stage: MakeStage, tmp_path: Path) -> None:
+    one = stage(replies("A")).ready().ask("a")
+    commands, words = one.window.commands, one.window.notice.words
+    chat = one.conversation.id
+    commands.bin(chat)
+    one.window.history.remove(chat)
+    one.window.notice.button.click()
+    assert words.text() == "The chat was removed for ever meanwhile."
+    assert one.window.notice.isVisible()
+    assert one.conversation.turns == []
+    commands.bin(chat)
+    commands.remove(chat)
+    commands.export_to(chat, tmp_path / "x.md")
+    idle(one)
+    assert words.text() == "There is no chat to export."
+    assert not list(tmp_path.glob("x.md*"))

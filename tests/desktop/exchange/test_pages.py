@@ -15,10 +15,12 @@ from desktop.exchange.whole import whole
 from desktop.exchange.writing import exported
 from desktop.history.records import ChatRecord, MessageRecord
 from desktop.store import Store
-from tests.desktop.history.library import ODD
+from tests.desktop.history.library import ODD, fill
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
 
     from tests.desktop.stage import MakeStage
 
@@ -123,3 +125,36 @@ def test_each_form_is_written_whole(stage: MakeStage, tmp_path: Path) -> None:
         assert path.read_bytes().startswith(begin)
     assert (tmp_path / "out.pdf").read_bytes().rstrip().endswith(b"%%EOF")
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_pdf_keeps_the_lines_of_a_question_and_gets_through_long_paragraphs(qtbot: QtBot, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    now = time.time()
+    long = " ".join(f"w{number}" for number in range(9000)) + "\n\n" + "🙂x" * 6000
+    store.put(
+        ChatRecord(5, "T", now, now),
+        MessageRecord(6, 5, None, "user", "one\n  two\n\nthree", now),
+        MessageRecord(7, 5, 6, "assistant", long, now),
+    )
+    path = tmp_path / "out.pdf"
+    steps = list(exported(store, [5], path))
+    sheets = [sheet.extract_text() for sheet in PdfReader(path).pages]
+    assert len(steps) > len(sheets) > 5  # a page at a time
+    assert steps[-1] == 2
+    lines = [line.split() for line in sheets[0].splitlines()]
+    assert ["one"] in lines and ["two"] in lines and ["three"] in lines
+    words = " ".join(" ".join(sheets).split())
+    assert all(f"w{number}" in words for number in range(0, 9000, 97))
+    assert "".join(sheets).count("x") >= 6000
+    assert all(sheet.split()[-1] == str(number + 1) for number, sheet in enumerate(sheets))
+    store.close()
+
+
+def test_a_pdf_that_is_given_up_leaves_nothing(qtbot: QtBot, tmp_path: Path) -> None:
+    store = Store(tmp_path / "s")
+    fill(store, chats=1, turns=40)
+    steps = exported(store, list(store.chats), tmp_path / "out.pdf")
+    next(steps)
+    steps.close()  # type: ignore[attr-defined]
+    assert not list(tmp_path.glob("out*"))
+    store.close()
