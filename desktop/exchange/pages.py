@@ -35,6 +35,7 @@ from PySide6.QtGui import (
 )
 
 from desktop.exchange.whole import shown_path
+from desktop.reply import in_halves
 from desktop.sentences import sentence
 from desktop.transcript.actions import thinking_time
 from desktop.transcript.figures import quiet_line
@@ -167,22 +168,30 @@ def pdf(one: Whole, path: Path) -> Iterator[int]:
 
 def _break_long(document: QTextDocument) -> None:
     """Paragraphs that go on for pages become several: of one, each page costs the time of all its lines."""
+    blocks = [document.findBlockByNumber(number) for number in range(document.blockCount())]
     cursor = QTextCursor(document)
-    block = document.begin()
-    while block.isValid():
-        if block.length() > LONGEST_BLOCK:
-            cursor.setPosition(block.position() + LONGEST_BLOCK)
-            cursor.movePosition(QTextCursor.MoveOperation.PreviousWord)
-            if cursor.position() < block.position() + LONGEST_BLOCK // 2:  # a word as long as that
-                cursor.setPosition(block.position() + LONGEST_BLOCK)
-                cursor.movePosition(QTextCursor.MoveOperation.PreviousCharacter)
-            after = block.blockFormat()
-            after.setTopMargin(0)
+    cursor.beginEditBlock()
+    for block in reversed([block for block in blocks if block.length() > LONGEST_BLOCK]):
+        start, first, after = block.position(), block.blockFormat(), block.blockFormat()
+        first.setBottomMargin(0)
+        after.setTopMargin(0)
+        for place in reversed(_breaks(in_halves(block.text()))):
+            cursor.setPosition(start + place)
             cursor.insertBlock(after)
-            before = block.blockFormat()
-            before.setBottomMargin(0)
-            QTextCursor(block).setBlockFormat(before)
-        block = block.next()
+            after.setBottomMargin(0)  # of all but the last
+        cursor.setPosition(start)
+        cursor.setBlockFormat(first)
+    cursor.endEditBlock()
+
+
+def _breaks(wide: str) -> list[int]:
+    """Where a long text is broken: behind spaces if there are any, and never within a character."""
+    places = [0]
+    while len(wide) - places[-1] > LONGEST_BLOCK:
+        end = places[-1] + LONGEST_BLOCK
+        end = wide.rfind(" ", end - LONGEST_BLOCK // 2, end) + 1 or end
+        places.append(end - 1 if "\udc00" <= wide[end] <= "\udfff" else end)
+    return places[1:]
 
 
 class _Sealed(QTextDocument):
