@@ -10,12 +10,13 @@ from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOpti
 
 from desktop.history.finding import BEGIN, END
 from desktop.icons import icon
+from desktop.sidebar.composing import ComposingLine
 from desktop.sidebar.rows import ROW
 from desktop.sidebar.sections import Heading, Line
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
-    from PySide6.QtGui import QInputMethodEvent, QKeyEvent
+    from PySide6.QtGui import QKeyEvent
 
     from desktop.palette import Palette
 
@@ -144,16 +145,8 @@ class Painting(QStyledItemDelegate):
         return font
 
 
-class _NameField(QLineEdit):
-    """Knows whether an input method is at work in it."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.is_composing = False
-
-    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        super().inputMethodEvent(event)
-        self.is_composing = bool(event.preeditString())
+class _NameField(ComposingLine):
+    """A name that is changed in place."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.is_composing and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 
 from desktop.icons import icon
 from desktop.sidebar import menus
+from desktop.sidebar.composing import ComposingLine
 from desktop.sidebar.painting import Painting
 from desktop.sidebar.rows import Rows
 from desktop.sidebar.sections import Heading, Line, Shelf, line, listed
@@ -261,7 +262,7 @@ class Sidebar(QFrame):
             self.left.emit()
 
 
-class _SearchField(QLineEdit):
+class _SearchField(ComposingLine):
     """Down goes to what was found, Enter opens the first of it, Esc empties the field and then leaves it."""
 
     down = Signal()
@@ -276,7 +277,9 @@ class _SearchField(QLineEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Down:
+        if self.is_composing:
+            super().keyPressEvent(event)
+        elif event.key() == Qt.Key.Key_Down:
             self.down.emit()
         elif event.key() == Qt.Key.Key_Escape:
             self.left.emit()

@@ -123,7 +123,7 @@ def test_pin_archive_and_folders(stage: MakeStage) -> None:
     assert "chat 0.1" in names(one)
 
 
-def test_renaming_in_place_with_f2(stage: MakeStage) -> None:
+def test_h12_renaming_in_place_with_f2(stage: MakeStage) -> None:
     one = with_chats(stage)
     bar = one.window.sidebar
     press(one, "chat 0")
@@ -146,6 +146,22 @@ def test_renaming_in_place_with_f2(stage: MakeStage) -> None:
     assert chat_named(one, "A <b>new</b> name").is_named
     one.ask("More words")
     assert "A <b>new</b> name" in names(one)
+
+
+def test_h12_enter_of_an_input_method_opens_no_chat_while_it_searches(stage: MakeStage) -> None:
+    one = with_chats(stage)
+    field = one.window.sidebar.search
+    field.setText("lighthouses")
+    QApplication.sendEvent(field, QInputMethodEvent("に", []))
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Escape):
+        QTest.keyClick(field, key)
+        assert one.conversation.turns == []
+        assert field.text() == "lighthouses"
+    done = QInputMethodEvent()
+    done.setCommitString("")
+    QApplication.sendEvent(field, done)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert one.conversation.turns
 
 
 def test_a_blank_name_is_not_taken(stage: MakeStage) -> None:
