@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from inference.kv_cache import KVCache, whole_steps
+from inference.native import noise
 from inference.rows import Rows, tree_rows
 
 if TYPE_CHECKING:
@@ -144,6 +145,7 @@ def identity(name: str, device: str, dtype: str, kernels: str, width: Width) -> 
         kernels,
         f"threads {torch.get_num_threads()}",
         f"torch {torch.__version__}",
+        f"noise {noise.version()}",
         platform.machine(),
         torch.backends.cpu.get_cpu_capability(),
         f"exact {width.plain} of {width.largest}" if width.exact else "fast",

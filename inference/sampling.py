@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from inference.native import noise as compiled
 from inference.noise import Draws, keyed_uniform
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ class Sampler:
         self._processors = Processors(sampling, prompt, bias or {}, ends)
         self._draws: dict[int, Draws] = {}
         self.draws_of: Callable[[int, int, int], Row] | None = None
-        """Where the draws of (seed, position, size) come from, None for those made here; a card has its own."""
+        """Where the draws of (seed, position, size) come from, None for this machine's noise; a card has its own."""
 
     @property
     def on_device(self) -> bool:
@@ -231,6 +232,8 @@ class Sampler:
 
     def noise(self, position: int, size: int, ids: Ids | None = None) -> Row:
         """The noise of a position, [size], or that of some ids only: most of it is then not even drawn."""
+        if self.draws_of is None and compiled.available():
+            return compiled.gumbel(self.seed, position, size, ids)
         known = self._draws.get(position)
         if known is None or len(known) < size:
             known = self._draws[position] = Draws(self.seed, position, size, self.draws_of)

@@ -4,6 +4,8 @@
 
 #include "products.c"
 
+#include "noise.c"
+
 /* Some outputs of a matrix: dense (`kind` as in products.c) or in low bits (`kind` 16 + bits, 32 + bits where the
    levels are even). */
 typedef struct {

@@ -219,6 +219,7 @@ def test_with_compiled_products_matrices_stay_as_they_are_stored(monkeypatch: py
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.timeout(900)  # two minutes on a machine of its own
 def test_the_estimate_is_what_loading_takes(
     home: Path, starter_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
