@@ -96,8 +96,10 @@ class Plots(SideBySide):
         self.bars.setTitle(self.tr("Tokens a second"), color=self._roles.text, size="10pt")
 
     def _draw_arrivals(self, comparison: Comparison) -> None:
-        legend = self.arrivals.addLegend(offset=(-8, -8), labelTextColor=QColor(self._roles.text))
+        legend = self.arrivals.addLegend(offset=(-4, -4), verSpacing=-6)
         legend.clear()
+        legend.setLabelTextColor(QColor(self._roles.text))
+        legend.setBrush(QColor(self._roles.surface))  # what it says can be read across a line
         for at, setting in enumerate(comparison.plan.settings):
             runs = [run for run in comparison.runs if (run.setting, run.prompt, run.step) == (at, self._prompt, 0)]
             if not runs:

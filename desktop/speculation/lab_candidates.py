@@ -23,6 +23,8 @@ from desktop.speculation.lab_draft import shown
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from PySide6.QtGui import QResizeEvent
+
     from desktop.palette import Palette
     from inference.explained import Candidate
 
@@ -51,7 +53,6 @@ class Candidates(QTableWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.horizontalHeader().setHighlightSections(False)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.horizontalHeader().setStretchLastSection(True)
         self._bars = _Bars(palette, self)
         self.setItemDelegateForColumn(1, self._bars)
         self._fit(ROWS)
@@ -76,7 +77,21 @@ class Candidates(QTableWidget):
                 side = Qt.AlignmentFlag.AlignLeft if column in (0, len(cells) - 1) else Qt.AlignmentFlag.AlignRight
                 item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
                 self.setItem(row, column, item)
+        if self._with_noise:
+            self.setColumnHidden(2, all(one.noise is None for one in candidates))
         self._fit(max(ROWS, len(candidates)))
+        self._fit_columns()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """The last column takes the rest of the width; where there is none, the table scrolls."""
+        header = self.horizontalHeader()
+        shown = [at for at in range(self.columnCount()) if not self.isColumnHidden(at)]
+        needed = sum(max(self.sizeHintForColumn(at), header.sectionSizeHint(at)) for at in shown)
+        header.setStretchLastSection(needed <= self.viewport().width())
 
     def _mark(self, is_drafted: bool, is_chosen: bool) -> str:
         if is_drafted and is_chosen:

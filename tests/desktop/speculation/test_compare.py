@@ -670,6 +670,17 @@ def test_rounds_that_come_faster_than_they_can_be_shown_are_shown_together(qtbot
     assert column.text.toPlainText() == "new"
 
 
+def test_the_legend_can_be_read_behind_a_change_of_colours(stage: MakeStage) -> None:
+    one = stage().ready()
+    shown = both(one)
+    legend = shown.result.plots.arrivals.plotItem.legend
+    for palette in (DARK, LIGHT):
+        one.window.apply_palette(palette)
+        inks = {label.opts["color"].name().upper() for _, label in legend.items}
+        assert inks == {palette.text.upper()}
+        assert legend.brush().color().name().upper() == palette.surface.upper()
+
+
 def test_axes_speak_spanish(stage: MakeStage, spanish: None) -> None:
     one = stage()
     one.wait(lambda: one.window.status_bar.state.text() == "listo")

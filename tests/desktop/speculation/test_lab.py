@@ -236,6 +236,18 @@ def test_nothing_is_cut_off(stage: MakeStage, size: tuple[int, int]) -> None:
     one.qtbot.wait(1)
     for part in (lab.after, lab.rule, lab.play, lab.target, lab.drafter):
         assert part.mapTo(lab, part.rect().bottomRight()).x() < lab.width()
+    lab.step(1)
+    for table in (lab.target, lab.drafter):
+        last = table.columnCount() - 1
+        assert table.columnWidth(last) >= table.sizeHintForColumn(last), "no word is cut; the table scrolls instead"
+
+
+def test_where_no_noise_was_added_no_column_is_kept_for_it(stage: MakeStage) -> None:
+    _, lab = opened(stage)
+    assert not lab.target.isColumnHidden(2)
+    greedy = tuple(replace(place, target=candidates((" a", 0.5))) for place in EXPLAINED.places)
+    lab.take(replace(EXPLAINED, turn=1, round=2, places=greedy))
+    assert lab.target.isColumnHidden(2)
 
 
 def test_a_session_that_fails_while_explaining_is_told(stage: MakeStage) -> None:
