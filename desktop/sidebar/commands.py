@@ -17,6 +17,7 @@ from desktop.history.backup import Copying, restored, saved
 from desktop.history.words import in_words
 from desktop.sentences import filled
 from desktop.sidebar import menus
+from desktop.sidebar.sections import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,7 +70,7 @@ class Commands(QObject):
         """Put a chat into the bin, and offer to undo that."""
         if chat not in self._history.store.chats:
             return
-        title = self._history.store.chats[chat].title or self.tr("New chat")
+        title = title_of(self._history.store.chats[chat])
         self._history.bin(chat)
         self.gone.emit(chat)
         words = filled(self.tr("“{title}” is in the bin and stays there for 30 days."), title=title)
@@ -92,7 +93,7 @@ class Commands(QObject):
             return
         words = filled(self.tr("Remove {count} chats for ever? This cannot be undone."), count=len(chats))
         if len(chats) == 1:
-            title = self._history.store.chats[chats[0]].title or self.tr("New chat")
+            title = title_of(self._history.store.chats[chats[0]])
             words = filled(self.tr("Remove “{title}” for ever? This cannot be undone."), title=title)
         self._ask(words, self.tr("Remove"), lambda: self._history.remove(*chats))
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QInputDialog, QMenu
 
-from desktop.sidebar.sections import Shelf
+from desktop.sidebar.sections import Shelf, cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ def for_chat(bar: Sidebar, history: History, chat: ChatRecord, rename: Callable[
     none = folders.addAction(translate("menus", "None"), lambda: history.change(chat.id, folder=None))
     _mark(none, chat.folder not in history.store.folders)
     for one in sorted(history.store.folders.values(), key=lambda one: one.name.casefold()):
-        name = one.name.replace("&", "&&")
+        name = cut(one.name).replace("&", "&&")
         _mark(folders.addAction(name, _moved(history, chat.id, one.id)), chat.folder == one.id)
     folders.addSeparator()
     folders.addAction(translate("menus", "New folder…"), lambda: bar.wanted.emit("folder", chat.id))

@@ -54,6 +54,8 @@ class Rows(QAbstractListModel):
         if role == ROW:
             return row
         name = row.name if isinstance(row, Heading) else row.title
+        if role == Qt.ItemDataRole.EditRole and isinstance(row, Line):
+            return row.chat.title or name
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             return name
         if role == Qt.ItemDataRole.AccessibleTextRole:

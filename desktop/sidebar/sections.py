@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from desktop.history.records import ChatRecord, FolderRecord
 
 translate = QCoreApplication.translate
+LONGEST_SHOWN = 300
 
 
 class Shelf(Enum):
@@ -72,7 +73,7 @@ def listed(
     shut = set(closed)
     for folder in sorted(folders.values(), key=lambda one: one.name.casefold()):
         is_open = folder.id not in shut
-        rows.append(Heading(folder.name, folder.id, is_open))
+        rows.append(Heading(cut(folder.name), folder.id, is_open))
         rows += map(line, inside[folder.id] if is_open else ())
     heading = _by_date(today)
     last = ""
@@ -93,8 +94,18 @@ def shelf_of(chat: ChatRecord) -> Shelf:
 
 
 def line(chat: ChatRecord, excerpt: str = "", message: int | None = None) -> Line:
-    """A chat as a row; one without a title is called what it is."""
-    return Line(chat, chat.title or translate("sections", "New chat"), excerpt, message)
+    """A chat as a row."""
+    return Line(chat, title_of(chat), excerpt, message)
+
+
+def title_of(chat: ChatRecord) -> str:
+    """What a chat is called on the screen; one without a title is called what it is."""
+    return cut(chat.title) or translate("sections", "New chat")
+
+
+def cut(name: str) -> str:
+    """A name that is not too long to be laid out; any can be given by a paste or an import."""
+    return name if len(name) <= LONGEST_SHOWN else name[:LONGEST_SHOWN] + "…"
 
 
 def _by_date(today: date) -> Callable[[float], str]:

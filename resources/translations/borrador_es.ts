@@ -289,10 +289,6 @@
 <context>
     <name>Commands</name>
     <message>
-        <source>New chat</source>
-        <translation>Nueva conversación</translation>
-    </message>
-    <message>
         <source>“{title}” is in the bin and stays there for 30 days.</source>
         <translation>«{title}» está en la papelera y se queda ahí 30 días.</translation>
     </message>

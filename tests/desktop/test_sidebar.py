@@ -164,6 +164,23 @@ def test_h12_enter_of_an_input_method_opens_no_chat_while_it_searches(stage: Mak
     assert one.conversation.turns
 
 
+def test_a_title_of_a_megabyte_is_cut_on_the_screen_only(stage: MakeStage) -> None:
+    one = with_chats(stage, (0,))
+    chat = chat_named(one, "chat 0").id
+    title = ("word " * 200_000).strip()
+    one.window.history.rename(chat, title)
+    folder = one.window.history.add_folder(title)
+    bar = one.window.sidebar
+    shown = title[:300] + "…"
+    assert [name for name in names(one) if len(name) > 20] == [shown, shown]
+    place = bar.rows.place_of(chat)
+    assert bar.rows.data(place, Qt.ItemDataRole.EditRole) == title
+    one.window.commands.bin(chat)
+    assert one.window.notice.words.text() == f"“{shown}” is in the bin and stays there for 30 days."
+    assert one.window.history.store.chats[chat].title == title
+    assert one.window.history.store.folders[folder].name == title
+
+
 def test_a_blank_name_is_not_taken(stage: MakeStage) -> None:
     one = with_chats(stage)
     one.window.history.rename(chat_named(one, "chat 0").id, "  \t ")
