@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -40,6 +40,13 @@ def test_there_and_back() -> None:
     assert read(written(comparison())) == comparison()
     halted = replace(comparison(), is_whole=False)
     assert read(written(halted)) == halted
+
+
+def test_the_file_has_a_line_a_run_and_the_names_of_every_field() -> None:
+    whole = comparison()
+    lines = written(whole).splitlines()
+    assert sum(line.startswith('  {"setting": ') and '"token_ids"' in line for line in lines) == len(whole.runs)
+    assert json.loads(written(whole))["runs"] == json.loads(json.dumps([asdict(run) for run in whole.runs]))
 
 
 def test_the_record_says_what_a_reader_needs() -> None:
