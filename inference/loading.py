@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import psutil
 import torch
 
-from inference import freeing
+from inference import freeing, kept_steps
 from inference.card import Card, takes_graphs
 from inference.decoder import JOINED, Decoder, pack, refusal
 from inference.device import chosen
@@ -118,15 +118,25 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         _reserve(forward, cache, rows_device)
         if relief.maker is not None and offered.find("twin") is None:
             yield from _twin(relief.maker, offered, choice, cancel)
-        exact: Width | None = None
-        if choice.exact is not False and not is_running and not is_foreign:
-            yield checked(Notice("load.exact"))
-            exact = find_width(forward, model.vocabulary, LARGEST_K, rows_device)
-        yield checked(Notice("load.measuring"))
-        if isinstance(forward, RunningForward):
-            times = (running_times(forward, device),) * 2
-        else:
-            times = step_times(forward, exact, LARGEST_K, rows_device)
+        may_be_exact = choice.exact is not False and not is_running and not is_foreign
+        steps = kept_name = None
+        if device.type == "cpu" and not is_running:
+            bits = identity(found.name, device.type, _name(dtype), forward.kernels, fast_width(LARGEST_FAST_K))
+            kept_name = kept_steps.key(found.folder, bits, may_be_exact)
+            steps = kept_steps.load(kept_name)
+        if steps is None:
+            exact: Width | None = None
+            if may_be_exact:
+                yield checked(Notice("load.exact"))
+                exact = find_width(forward, model.vocabulary, LARGEST_K, rows_device)
+            yield checked(Notice("load.measuring"))
+            if isinstance(forward, RunningForward):
+                times = (running_times(forward, device),) * 2
+            else:
+                times = step_times(forward, exact, LARGEST_K, rows_device)
+            steps = kept_steps.Steps(exact, *times)
+            if kept_name is not None:
+                kept_steps.save(kept_name, steps)
         if card is not None:
             card.forward.forget_others(cache)  # those of the measurements
             for done, total in card.prepare(range(1, LARGEST_K + 2)):
@@ -135,7 +145,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
             offered.add((yield from _small_model(choice.draft_model, model, context, cancel)))
         elif not is_running:
             offered.refuse("small-model", Notice("drafter.no_draft_model"))
-        return exact, *times
+        return steps.exact, steps.fast_times, steps.exact_times
 
     if choice.drafter == "small-model" and not choice.draft_model:
         raise Problem("error.no_draft_model")

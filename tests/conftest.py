@@ -38,6 +38,7 @@ def starter_folder() -> Path:
 @pytest.fixture(autouse=True, scope="session")
 def _measurements_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What the tests measure on a busy machine must not be kept for the user."""
+    from inference import kept_steps
     from inference.models import folders
     from inference.quantize import kept
 
@@ -45,6 +46,7 @@ def _measurements_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iter
         file = tmp_path_factory.mktemp("measured") / "tuning.json"
         patch.setattr(folders, "tuning_file", lambda: file)
         patch.setattr(folders, "priors_file", lambda: file.with_name("drafters.json"))
+        patch.setattr(kept_steps, "save", lambda *_: None)
         twins = tmp_path_factory.mktemp("twins")
         patch.setattr(kept, "folder", lambda: twins)
         yield
