@@ -12,7 +12,7 @@ from desktop.thought import Thought
 from inference.events import Failed, Finished, Prefill, Round, Started
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from desktop.conversation import Question
     from inference.events import Notice, Origin, Piece
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")
+_LATE: dict[str, object] = {
+    "notes": (), "finished": None, "failure": None, "manner": None, "seed": None, "earlier": (), "model": "",
+    "is_interrupted": False, "opens_thinking": None, "thinking_seconds": None,
+}  # fmt: skip
+"""What may be read when it is first asked for, and what it is where nothing is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,24 @@ class Reply:
     _begun_at: int = 0
     _asked_at: float | None = None
     _thought: Thought | None = None
+    _read: Callable[[Reply], None] | None = None
+
+    if not TYPE_CHECKING:  # for the checker there is nothing but the fields
+
+        def __getattr__(self, name: str) -> object:
+            if name not in _LATE or self._read is None:
+                raise AttributeError(name)
+            read, self._read = self._read, None
+            for late, value in _LATE.items():
+                setattr(self, late, value)
+            read(self)
+            return getattr(self, name)
+
+    def put_off(self, read: Callable[[Reply], None]) -> None:
+        """Have ``read`` put in how this reply came about when that is first asked for: a long chat has thousands."""
+        self._read = read
+        for name in _LATE:
+            delattr(self, name)
 
     @property
     def is_over(self) -> bool:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from desktop.reply import Reply
 
 T = TypeVar("T")
+STATISTICS = frozenset(field.name for field in fields(Statistics))
+SPECULATION = frozenset(field.name for field in fields(Speculation))
 
 
 def details_of(reply: Reply) -> str:
@@ -75,12 +77,14 @@ def _finished(finished: Finished | None) -> dict[str, Any] | None:
 
 
 def _to_finished(known: dict[str, Any]) -> Finished:
-    given = dict(known["statistics"])
-    names = {field.name for field in fields(Statistics)}
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if name in names}
+    given: dict[str, Any] = {
+        name: tuple(value) if type(value) is list else value
+        for name, value in dict(known["statistics"]).items()
+        if name in STATISTICS
+    }
     if given.get("bits") is not None:
         given["bits"] = Bits(**given["bits"])
-    ids = tuple(int(one) for one in known.get("token_ids", ()))
+    ids = tuple(map(int, known.get("token_ids", ())))
     return Finished(0, known["text"], ids, (), _to_notice(known["reason"]), Statistics(**given))
 
 
@@ -104,8 +108,7 @@ def _to_manner(known: dict[str, Any]) -> Manner:
 
 
 def _to_speculation(known: dict[str, Any]) -> Speculation:
-    names = {field.name for field in fields(Speculation)}
-    return Speculation(**{name: value for name, value in known.items() if name in names})
+    return Speculation(**{name: value for name, value in known.items() if name in SPECULATION})
 
 
 def _tried(make: Callable[[dict[str, Any]], T], known: Any) -> T | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from desktop.conversation import Question
@@ -74,10 +75,14 @@ def _node(record: MessageRecord, parent: Question | Reply | None) -> tuple[list[
         between.append(parent_question)
         parent = parent_question
     reply = Reply(0, record.text, in_halves(record.text), id=record.id, created=record.created, question=parent)
-    fill(reply, record.details)
-    reply.is_interrupted = reply.finished is None and reply.failure is None
+    reply.put_off(partial(_fill, details=record.details))
     parent.replies.append(reply)
     return between, reply
+
+
+def _fill(reply: Reply, details: str) -> None:
+    fill(reply, details)
+    reply.is_interrupted = reply.finished is None and reply.failure is None
 
 
 def _gap_id(record: MessageRecord) -> int:

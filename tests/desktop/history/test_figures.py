@@ -5,18 +5,22 @@ from __future__ import annotations
 import random
 import string
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QSettings
 
+from desktop.conversation import Conversation
 from desktop.history.copying import writing
+from desktop.history.details import details_of
 from desktop.history.records import ChatRecord, MessageRecord, Record, Role
 from desktop.main_window import MainWindow
 from desktop.palette import LIGHT
 from desktop.store import Store
 from desktop.worker import Worker
-from inference.settings import ModelChoice, Speculation
+from inference.events import Finished
+from inference.settings import Control, ModelChoice, Speculation
 from tests.fake_session import FakeSession
 
 if TYPE_CHECKING:
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
+
+    from desktop.reply import Reply
 
 CHATS, MESSAGES = 10_000, 20
 START_S, SEARCH_MS, OPEN_MS = 1.0, 100.0, 150.0
@@ -43,21 +49,34 @@ def large_history(store: Store) -> Iterator[Record]:
         at = dice.randrange(390_000)
         return " ".join(pool[at : at + dice.randint(low, high)])
 
-    def chat(title: str, age: float, texts: Iterator[str]) -> Iterator[Record]:
+    def chat(title: str, age: float, texts: Iterator[str], details: str = "{}") -> Iterator[Record]:
         one = ChatRecord(store.new_id(), title, now - age, now - age)
         yield one
         parent = None
         for number, text in enumerate(texts):
             role: Role = "assistant" if number % 2 else "user"
-            message = MessageRecord(store.new_id(), one.id, parent, role, text, now - age + number)
+            known = details if number % 2 else "{}"
+            message = MessageRecord(store.new_id(), one.id, parent, role, text, now - age + number, details=known)
             yield message
             parent = message.id
 
     for number in range(CHATS):
         texts = (some(*((40, 160) if turn % 2 else (8, 30))) for turn in range(MESSAGES))
         yield from chat(some(3, 7), 4000.0 * number, texts)
-    yield from chat("long", 1, (some(10, 60) for _ in range(5_000)))
+    yield from chat("long", 1, (some(10, 60) for _ in range(5_000)), details_of(written()))
     yield from chat("large", 2, iter(["Go", " ".join(pool[:180_000])[:1_000_000]]))
+
+
+def written() -> Reply:
+    """A reply of 300 tokens with all that is kept of one."""
+    conversation = Conversation()
+    conversation.ask("Go")
+    request = conversation.request(None, Speculation(k=3))
+    for event in FakeSession().reply(request, Control(Speculation(k=3))):
+        if isinstance(event, Finished):
+            event = replace(event, token_ids=tuple(range(10_000, 10_300)))
+        conversation.record(event)
+    return conversation.turns[-1].reply
 
 
 def milliseconds(act: Callable[[], object]) -> float:

@@ -11,11 +11,14 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from desktop.history import details, trees
 from desktop.history.copying import of_row, to_record
 from desktop.history.finding import BEGIN, END, excerpt, query_of
 from desktop.history.opening import NAME
 from desktop.history.records import ChatRecord, FolderRecord, Ids, MessageRecord, columns
+from desktop.history.trees import record_of
 from desktop.plain_text import storable
+from desktop.reply import Reply
 from desktop.store import BIN_SECONDS, Store
 from tests.desktop.history.library import ODD, fill, texts_in
 
@@ -201,3 +204,29 @@ def test_the_quick_way_to_a_record_leads_to_the_same(kind: type[Record], data: s
     for place in data.draw(st.lists(st.integers(0, len(names) - 1), max_size=2)):
         row[place] = data.draw(VALUES)
     assert of_row(kind, names, tuple(row)) == to_record(kind, dict(zip(names, row, strict=True)))
+
+
+def test_how_a_reply_came_about_is_read_when_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    whole = details.fill
+
+    def counted(reply: Reply, known: str) -> None:
+        read.append(known)
+        whole(reply, known)
+
+    monkeypatch.setattr("desktop.history.trees.fill", counted)
+    question = MessageRecord(1, 9, None, "user", "q", 1.0)
+    answers = [MessageRecord(2 + n, 9, 1, "assistant", "a", 1.0, details=f'{{"seed": {n}}}') for n in range(3)]
+    nodes = trees.nodes_of([question, *answers])
+    replies = [node for node in nodes if isinstance(node, Reply)]
+    assert read == []
+    assert [reply.text for reply in replies] == ["a"] * 3
+    assert replies[1].seed == 1
+    assert read == ['{"seed": 1}']
+    assert replies[1].is_interrupted
+    assert (replies[1].notes, replies[1].manner, replies[1].finished) == ((), None, None)
+    assert replies[2].copied(7, 8, nodes[0]).seed == 2  # type: ignore[arg-type]
+    assert [one for one in nodes if record_of(one, 9).details != "{}"] == replies
+    assert len(read) == 3
+    with pytest.raises(AttributeError):
+        replies[0].nothing  # type: ignore[attr-defined]  # noqa: B018
