@@ -50,6 +50,8 @@ def replayed(
 
     Raises Problem.
     """
+    if not then.runs:
+        raise Problem("compare.foreign", detail="runs = []")
     load(choice_of(then))
     now = _run(session, then, heard)
     different, identities = [], {}

@@ -13,9 +13,10 @@ import pytest
 from inference.bench.comparison import Comparison, Plan
 from inference.bench.figures import figures_of
 from inference.bench.record import as_csv, as_json, from_json, read, written
-from inference.bench.replay import choice_of
+from inference.bench.replay import choice_of, replayed
 from inference.messages import Problem
-from inference.settings import Message, Sampling
+from inference.session import Session
+from inference.settings import Message, ModelChoice, Sampling
 from tests.inference.bench.test_compared_figures import EXACT, OFF, ON, PROMPTS, difference, run
 
 if TYPE_CHECKING:
@@ -172,6 +173,14 @@ def test_a_record_says_what_to_load(dtype: str, wanted: tuple[str, str]) -> None
 def test_a_record_that_does_not_say_what_to_load_is_refused(machine: dict[str, Any]) -> None:
     with pytest.raises(Problem):
         choice_of(replace(comparison(), machine=machine))
+
+
+def test_a_record_without_runs_has_nothing_to_be_run_again_for() -> None:
+    def load(choice: ModelChoice) -> None:
+        raise AssertionError(choice)
+
+    with pytest.raises(Problem, match=r"runs = \[\]"):
+        replayed(Session(), replace(comparison(), runs=(), differences=()), load, lambda done, total: None)
 
 
 def test_a_line_of_a_run() -> None:
