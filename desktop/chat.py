@@ -5,11 +5,13 @@ It gives every reply a control of its own and drops events of replies that are n
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.store import Unavailable
 from inference.events import (
     DraftersChanged,
     Failed,
@@ -171,6 +173,18 @@ class Chat(QObject):
             self._left.remove(left)
             self.is_stopping = self.is_writing
             self.state_changed.emit()
+
+    def look_again(self) -> bool:
+        """Take in what came into the chat at hand from elsewhere; whether there was anything that can be read."""
+        chat = self.conversation.id
+        if self.is_writing or chat not in self._history.store.chats:
+            return False
+        known = {node.id for node in self.conversation.nodes()}
+        with suppress(Unavailable):
+            if any(message.id not in known for message in self._history.store.messages(chat)):
+                self.become(self._history.open(chat))
+                return True
+        return False
 
     def become(self, conversation: Conversation) -> None:
         """Go over to another conversation; a reply still being written is ended, and kept as far as it is."""

@@ -265,6 +265,10 @@ class MainWindow(QMainWindow):
         else:
             self.chat.forget(chat)
 
+    def _on_came_in(self) -> None:
+        if self.chat.look_again():
+            self._show_conversation_here()
+
     def _on_branched(self, chat: int | None, question: str) -> None:
         if chat is None:
             self.new_chat()
@@ -353,6 +357,7 @@ class MainWindow(QMainWindow):
         self.sidebar.left.connect(self.composer.setFocus)
         self.commands.opened.connect(lambda chat: self.show_chat(chat, None))
         self.commands.gone.connect(self._on_gone)
+        self.commands.came_in.connect(self._on_came_in)
         self.panel.colour_wanted.connect(self.transcript.colour)
         self.panel.close_wanted.connect(self.toggle_panel)
         for keys, command in (

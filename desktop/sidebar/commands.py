@@ -50,10 +50,11 @@ class _Task:
 
 
 class Commands(QObject):
-    """``opened`` carries a chat that is to be shown, ``gone`` one that no longer is."""
+    """``opened`` carries a chat that is to be shown, ``gone`` one that no longer is; ``came_in`` tells of new ones."""
 
     opened = Signal(object)
     gone = Signal(object)
+    came_in = Signal()
 
     def __init__(self, history: History, sidebar: Sidebar, notice: NoticeBar, window: QWidget) -> None:
         super().__init__(window)
@@ -226,6 +227,7 @@ class Commands(QObject):
         ended, self._copying, self._task = self._task, None, None
         if ended is not None and ended.brings_in:
             self._history.reload()
+            self.came_in.emit()
         if self._waiting:
             self._begin(self._waiting.pop(0))
 

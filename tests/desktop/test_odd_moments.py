@@ -12,8 +12,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QMenu
 
-from desktop.exchange.writing import exported
+from desktop.exchange.reading import chats_in
+from desktop.exchange.writing import exported, imported
 from desktop.history.backup import restored, saved
+from desktop.history.history import History
 from desktop.history.opening import NAME
 from desktop.history.records import ChatRecord
 from desktop.history.schema import NEWEST
@@ -277,3 +279,30 @@ def test_what_is_asked_of_a_chat_that_was_removed_meanwhile_is_answered(stage: M
     idle(one)
     assert words.text() == "There is no chat to export."
     assert not list(tmp_path.glob("x.md*"))
+
+
+def test_what_comes_into_the_chat_at_hand_is_shown(stage: MakeStage, tmp_path: Path) -> None:
+    one = stage(replies("A", "B")).ready().ask("a")
+    chat, commands = one.conversation.id, one.window.commands
+    path = tmp_path / "one.json"
+    commands.export_to(chat, path)
+    idle(one)
+    at_hand = one.conversation
+    commands.import_from(path)
+    idle(one)
+    assert one.conversation is at_hand
+    other = Store(tmp_path / "elsewhere")  # the same chat goes on on another computer, and comes back
+    max(imported(other, chats_in(path)))
+    other.reload()
+    history = History(other, iter(range(1, 99)).__next__)
+    conversation = history.open(chat)
+    conversation.ask("asked elsewhere")
+    history.keep(conversation)
+    max(exported(other, [chat], path))
+    other.close()
+    commands.import_from(path)
+    idle(one)
+    assert questions(one) == [("a", "A"), ("asked elsewhere", "")]
+    assert "asked elsewhere" in one.page
+    one.ask("c")
+    assert questions(reopened(one, stage)) == [("a", "A"), ("asked elsewhere", ""), ("c", "B")]
