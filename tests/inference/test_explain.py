@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from inference import verify as verification
 from inference.bench.report import first_difference
+from inference.drafters.base import Draft
 from inference.events import Finished, Loaded, Round
 from inference.explained import ROOT, Explained, ExplainFailed
 from inference.messages import ENGLISH, Problem, fields
@@ -78,6 +80,42 @@ def test_every_round_is_told_as_it_was_decided(session: Session, sampling: Sampl
             assert fields(ENGLISH[step.why.id]) <= step.why.values.keys()
             seen.add(step.why.id)
     assert len(seen) > 1
+
+
+class Branching:
+    """Drafts a tree: what the twin drafts, and beside each of its tokens another one."""
+
+    def __init__(self, drafter: Any) -> None:
+        self.name = drafter.name
+        self._drafter = drafter
+
+    def propose(self, ids: Any, k: int, sampler: Any) -> Draft:
+        chain = self._drafter.propose(ids, k, sampler).tokens
+        tokens = [token for one in chain for token in ((one + 1) % 200, one)]
+        parents = [2 * depth - 1 for depth in range(len(chain)) for _ in range(2)]
+        return Draft(tuple(tokens), tuple(parents))
+
+
+@pytest.mark.parametrize("sampling", [GREEDY, WARM], ids=["greedy", "warm"])
+@pytest.mark.parametrize("rule", ["coupled", "textbook"])
+def test_a_tree_is_told_as_it_was_decided(folder: Path, sampling: Sampling, rule: str) -> None:
+    session = Session()
+    load(session, ModelChoice(model=str(folder), dtype="float32", context=600, exact=False))
+    assert session.ready is not None
+    offer = session.ready.offered.find("twin")
+    assert offer is not None
+    session.ready.offered.add(replace(offer, drafter=Branching(offer.drafter)))
+    refused = 0
+    for event in rounds(write(session, 1, sampling, Speculation(k=3, rule=rule, drafter="twin"), "abc abc")):
+        found = explained(session, 1, event.index)
+        walk = found.walks[rule]
+        assert found.is_same, event.index
+        assert tuple(step.kind for step in walk)[: len(event.origins)] == event.origins
+        assert sum(step.kind == "accepted" for step in walk) == event.accepted
+        assert [place.parent for place in found.places[1:3]] == [ROOT, ROOT][: event.drafted]
+        refused += sum(step.hit is not None and len(step.offered) == 2 for step in walk)
+    assert refused > 0, "one of two siblings was accepted, the other was not"
+    session.close()
 
 
 def test_a_place_shows_the_best_of_both_sides_and_what_was_drafted_and_chosen(session: Session) -> None:

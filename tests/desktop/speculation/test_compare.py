@@ -105,6 +105,17 @@ def test_a_later_reply_is_run_behind_the_messages_before_it(stage: MakeStage) ->
     assert [message.content for message in one.session.requests[-1].messages] == ["Other?"]
 
 
+@pytest.mark.parametrize(("identity", "are_known"), [("fake", True), ("other", False)])
+def test_tokens_go_along_only_where_the_loaded_model_wrote_them(
+    stage: MakeStage, identity: str, are_known: bool
+) -> None:
+    one = stage(Script(loaded=replace(LOADED, identity=identity))).ready().ask("First?")
+    one.ask("Second?")
+    follow(one, f"both/{one.reply.turn}")
+    over(one)
+    assert (one.session.requests[-1].messages[1].token_ids is not None) == are_known
+
+
 def test_replies_stream_in_columns(stage: MakeStage) -> None:
     permits = threading.Semaphore(0)
     one = stage(Script(permits=permits)).ready()
