@@ -278,9 +278,10 @@ def twin_bits(recipe: str, kind: str, width: int) -> float:
 
 
 def fewer_bits(recipe: str, kind: str, width: int) -> str | None:
-    """The recipe that takes least in a memory of this kind, None where this one takes no more."""
-    fewer = "nf2" if kind == "gpu" else "nf3" if _has_products() else "affine3"
-    return fewer if twin_bits(fewer, kind, width) < twin_bits(recipe, kind, width) else None
+    """The next recipe that takes less in a memory of this kind, None where this one takes no more."""
+    known = ("nf3", "nf2") if kind == "gpu" or _has_products() else ("affine3",)
+    bits = twin_bits(recipe, kind, width)
+    return next((fewer for fewer in known if twin_bits(fewer, kind, width) < bits), None)
 
 
 def _fit(model: Shape, plan: Plan, memory: Memory, releases: int) -> Fit:

@@ -77,7 +77,9 @@ def test_drafters_switch_in_the_middle_of_a_reply(session: Session) -> None:
             control.speculation = Speculation(k=4, drafter=names[len(drafted) % 3])
     assert isinstance(event, Finished)
     assert event.token_ids == expected
-    assert set(drafted[3::3]) == {"twin"}
+    # In exact mode a round that begins right before the attention's next length has no room for a draft.
+    assert drafted[3::3].count("twin") >= len(drafted[3::3]) - 1 > 1
+    assert set(drafted[3::3]) <= {"twin", "none"}
     assert set(drafted[1::3]) <= {"ngram", "none"}
     assert set(drafted[2::3]) == {"none"}
     assert event.statistics.drafter == names[len(drafted) % 3]

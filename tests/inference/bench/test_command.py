@@ -10,6 +10,7 @@ import pytest
 
 from inference.__main__ import main
 from inference.bench import command
+from inference.native import products
 from inference.settings import DRAFTERS
 from tests import measure_poisoned
 
@@ -33,8 +34,12 @@ def test_recipes_are_compared_on_the_same_texts(folder: str, prompts: str, capsy
     assert main(asked) == 0
     record = json.loads(capsys.readouterr().out)
     nf3, affine4 = record["recipes"]
-    assert (nf3["bits"]["levels"], nf3["bits"]["resident"]) == (3, 32), "no CPU kernel: dequantized"
-    assert affine4["bits"] == {"levels": 4, "packed": 5, "resident": 5}
+    for entry, levels in ((nf3, 3), (affine4, 4)):
+        assert entry["bits"]["levels"] == levels
+        if products.available():  # they read the packed bits, with room behind the last scale of each matrix
+            assert entry["bits"]["resident"] == pytest.approx(entry["bits"]["packed"], rel=0.01)
+        else:
+            assert entry["bits"]["resident"] == (32 if levels == 3 else 5)
     for entry in record["recipes"]:
         assert entry["bytes"] > 0
         for found in entry["temperatures"].values():
@@ -71,11 +76,13 @@ def test_everything_in_one_run(
     assert len(two["acceptance_by_depth"]) == 2
     steps = two["draft_ms"] * two["rounds"] / two["drafted"] * 2 + two["verify_ms"]
     share = two["acceptance"]["value"]
-    assert two["predicted"] == pytest.approx((1 + share + share**2) * report["off fast"]["verify_ms"] / steps)
+    mode = "exact" if "off exact" in report else "fast"  # the best that works here
+    assert two["predicted"] == pytest.approx((1 + share + share**2) * report[f"off {mode}"]["verify_ms"] / steps)
     auto = report["twin K auto"]
-    assert auto["of_best"] == pytest.approx(auto["against"]["fast"]["speed_up"] / two["predicted"])
+    assert auto["of_best"] == pytest.approx(auto["against"][mode]["speed_up"] / two["predicted"])
     assert record["twin"]["k"] == 2
-    assert record["twin"]["bits"] == {"levels": 4, "packed": 5, "resident": 5}, "the default recipe on a CPU"
+    assert record["twin"]["bits"]["packed"] == 5, "the default recipe on a CPU"
+    assert record["twin"]["bits"]["resident"] == pytest.approx(5, rel=0.01)
     assert record["twin"]["build_seconds"] > 0
     assert len(record["runs"]) == len(report) * 4 * 2
     assert record["versions"].keys() >= {"python", "torch", "transformers"}

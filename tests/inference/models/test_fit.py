@@ -58,6 +58,12 @@ def test_weights_are_counted_from_the_configuration_alone() -> None:
         assert fit.shape(one.config).parameters == pytest.approx(one.parameters, rel=0.01), one.name
 
 
+@pytest.fixture(autouse=True)
+def _no_compiled_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless a test says so: what earlier loads have noted of this machine does not count."""
+    monkeypatch.setattr(fit, "_has_products", lambda: False)
+
+
 def test_segments_of_an_8b_model_on_a_card() -> None:
     parts = dict(fit.segments(fit.shape(EIGHT_B), fit.Plan("bfloat16", "nf3", 8192), "gpu"))
     assert parts["target"] == pytest.approx(16.06 * GB, rel=0.01)
