@@ -1,4 +1,4 @@
-"""The starter itself, bfloat16, exact mode: speculation changes no text. And its twin drafts as well as it should."""
+"""The starter as it runs on this machine, exact mode: speculation changes no text. And its twin drafts as it should."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 def load(folder: Path) -> Session:
     session = Session()
-    choice = ModelChoice(model=str(folder), drafter="twin", dtype="bfloat16", exact=True, context=1024)
+    choice = ModelChoice(model=str(folder), drafter="twin", exact=True, context=1024)
     loaded = list(session.load(choice, threading.Event()))[-1]
     assert isinstance(loaded, Loaded)
     assert loaded.mode == "exact", loaded.mode_notice
