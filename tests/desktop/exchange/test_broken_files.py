@@ -18,7 +18,7 @@ from desktop.exchange.writing import exported, imported, take_in_leftovers
 from desktop.history.history import History
 from desktop.history.records import LAST_SECOND, ChatRecord, MessageRecord
 from desktop.sidebar.sections import Shelf, listed
-from desktop.store import BIN_SECONDS, Store
+from desktop.store import Store
 from tests.desktop.exchange.test_foreign import chatgpt_export, message, node, text
 from tests.desktop.history.library import fill, texts_in
 
@@ -94,7 +94,7 @@ def test_a_time_that_there_is_not_keeps_nothing_from_coming_in(tmp_path: Path, v
     store.close()
 
 
-@pytest.mark.parametrize("value", [float("nan"), -1, "x", 0, time.time() - 2 * BIN_SECONDS, True], ids=repr)
+@pytest.mark.parametrize("value", [float("nan"), -1, "x", 0, 1e9, True], ids=repr)
 def test_a_chat_of_the_bin_comes_into_the_bin_and_is_not_gone_at_the_next_start(tmp_path: Path, value: Any) -> None:
     store = Store(tmp_path / "s")
     bring_in(store, tmp_path, ours(chat(5, said(6, "a"), binned=value)))
