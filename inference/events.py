@@ -53,7 +53,8 @@ class Loaded:
 
     ``drafter`` drafts where Speculation names none, unless ``no_drafter`` says why it cannot. ``largest_k`` is the
     longest draft in the mode in force. ``taken`` are the bytes of each part: target, twin, heads (a smaller model that
-    drafts), cache, graphs. ``given_up`` is what had to go for want of memory.
+    drafts), cache, graphs. ``given_up`` is what had to go for want of memory. ``draft_model`` is the smaller model,
+    empty for none.
     """
 
     model: str
@@ -77,6 +78,7 @@ class Loaded:
     refused: Mapping[str, Notice] = field(default_factory=dict)
     taken: Mapping[str, int] = field(default_factory=dict)
     given_up: tuple[Notice, ...] = ()
+    draft_model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,8 +66,9 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
     found = yield from _located(choice.model, cancel, choice.fetch)
     yield checked(Notice("load.reading", {"model": found.name}))
     device = chosen(choice.device)
-    if device.type == "cpu" and not library.is_made():
+    if not library.is_made():
         yield checked(Notice("load.compiling"))
+        library.load()
     config = contents.read(found.folder / contents.CONFIG, found.name)
     config = config.get("text_config", config)
     dtypes = _dtypes(choice.dtype, config, device)
@@ -186,6 +187,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         refused=offered.refused,
         taken=taken(model.model, forward, cache, offered, card),
         given_up=tuple(relief.given_up),
+        draft_model=choice.draft_model,
     )
     engine = Engine(forward, cache, width, rows_device)
     engine.rounds = card.rounds if card is not None else None

@@ -36,6 +36,8 @@ def machine(ready: Ready, cancel: threading.Event) -> dict[str, Any]:
             "dtype": loaded.dtype,
             "sha256": model_hash(loaded.model, cancel),
             "bits": asdict(ready.bits) if ready.bits else None,
+            "recipe": ready.maker.recipe if ready.maker else None,
+            "draft_model": loaded.draft_model,
         },
         "drafter": loaded.drafter,
         "device": loaded.device,

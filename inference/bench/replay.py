@@ -36,6 +36,8 @@ def choice_of(comparison: Comparison) -> ModelChoice:
             device=comparison.machine["device"],
             context=model["context"],
             weights=weights or "full",
+            recipe=model.get("recipe") or "auto",  # records of earlier versions name none
+            draft_model=str(model.get("draft_model") or ""),
         )
     except KeyError as error:
         raise Problem("compare.foreign", detail=f"machine.{error.args[0]} = –") from None

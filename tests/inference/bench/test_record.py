@@ -157,6 +157,10 @@ def test_a_record_says_what_to_load(dtype: str, wanted: tuple[str, str]) -> None
     choice = choice_of(replace(comparison(), machine={"model": model, "device": "cpu"}))
     assert (choice.dtype, choice.weights) == wanted
     assert (choice.model, choice.context, choice.device, choice.drafter) == ("owner/name", 512, "cpu", "twin")
+    assert (choice.recipe, choice.draft_model) == ("auto", ""), "an earlier version's record names neither"
+    model |= {"recipe": "nf3", "draft_model": "owner/small"}
+    choice = choice_of(replace(comparison(), machine={"model": model, "device": "cpu"}))
+    assert (choice.recipe, choice.draft_model) == ("nf3", "owner/small")
 
 
 @pytest.mark.parametrize(
