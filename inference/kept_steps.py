@@ -7,10 +7,8 @@ machine that was busy. Knows how to keep them, not how to measure.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import time
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ import torch
 
 from inference.exact import Width
 from inference.measure import StepTimes
-from inference.models import folders
+from inference.models import folders, notes
 
 DAYS = 7
 """How long costs are believed: fans, drivers and neighbours change."""
@@ -52,7 +50,7 @@ def key(folder: Path, identity: str, looked_for_exact: bool) -> str:
 
 def load(name: str) -> Steps | None:
     """What is kept under this name, unless it is old or damaged."""
-    kept = _read().get(name)
+    kept = notes.read(_file()).get(name)
     try:
         if not isinstance(kept, dict) or not 0 <= time.time() - kept["at"] < DAYS * 86400:
             return None
@@ -66,7 +64,7 @@ def save(name: str, steps: Steps) -> None:
     """Keep them, unless the machine is busy with something else. A folder that cannot be written stops nothing."""
     if psutil.getloadavg()[0] - torch.get_num_threads() > BUSY:
         return
-    kept = _read()
+    kept = notes.read(_file())
     kept.pop(name, None)
     kept[name] = {
         "at": time.time(),
@@ -74,15 +72,7 @@ def save(name: str, steps: Steps) -> None:
         "fast_times": asdict(steps.fast_times),
         "exact_times": asdict(steps.exact_times),
     }
-    file = _file()
-    new = file.with_suffix(f".{os.getpid()}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(json.dumps(dict(list(kept.items())[-MODELS:]), indent=1), encoding="utf-8")
-        new.replace(file)
-    except OSError:
-        with suppress(OSError):
-            new.unlink()
+    notes.write(_file(), dict(list(kept.items())[-MODELS:]))
 
 
 def _times(kept: dict[str, Any]) -> StepTimes:
@@ -101,14 +91,6 @@ def _cpu() -> str:
             return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
     except OSError:
         return os.environ.get("PROCESSOR_IDENTIFIER", "")
-
-
-def _read() -> dict[str, Any]:
-    try:
-        kept = json.loads(_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return kept if isinstance(kept, dict) else {}
 
 
 def _file() -> Path:

@@ -6,15 +6,13 @@ again, and what cannot be written is learned again next time.
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from inference.draft_length import SIBLINGS, Acceptance
 from inference.drafters.auto import Auto, Measured
 from inference.drafters.ngram import BRANCHES, CLASSES, Chances
-from inference.models import folders
+from inference.models import folders, notes
 
 if TYPE_CHECKING:
     from inference.drafting import Learned
@@ -25,7 +23,7 @@ MOST = 40
 
 def recall(identity: str, learned: Learned) -> None:
     """Put what is kept of this model and mode into ``learned``."""
-    kept = _read().get(identity)
+    kept = notes.read(folders.priors_file()).get(identity)
     if not isinstance(kept, dict):
         return
     try:
@@ -43,7 +41,7 @@ def recall(identity: str, learned: Learned) -> None:
 
 def keep(identity: str, learned: Learned) -> None:
     """Remember what was learned of this model and mode."""
-    kept = _read()
+    kept = notes.read(folders.priors_file())
     kept.pop(identity, None)
     kept[identity] = {
         "acceptance": {
@@ -53,22 +51,7 @@ def keep(identity: str, learned: Learned) -> None:
         "chances": [[_rounded(row) for row in rows] for rows in (learned.chances.tests, learned.chances.hits)],
         "measured": [[name, bucket, asdict(one)] for (name, bucket), one in learned.auto.measured.items()],
     }
-    file = folders.priors_file()
-    new = file.with_suffix(f".{os.getpid()}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(json.dumps(dict(list(kept.items())[-MOST:])), encoding="utf-8")
-        new.replace(file)
-    except OSError:
-        return
-
-
-def _read() -> dict[str, Any]:
-    try:
-        kept = json.loads(folders.priors_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return kept if isinstance(kept, dict) else {}
+    notes.write(folders.priors_file(), dict(list(kept.items())[-MOST:]), None)
 
 
 def _acceptance(tests: list[float], hits: list[float], missed: list[float], caught: list[float]) -> Acceptance:

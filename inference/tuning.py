@@ -6,7 +6,6 @@ nothing of models but the sizes of their matrices.
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import time
@@ -17,7 +16,7 @@ import psutil
 import torch
 
 from inference.linears import DenseLinear
-from inference.models import folders
+from inference.models import folders, notes
 from inference.models.fit import PRECISION, PRODUCTS
 from inference.native import products
 
@@ -56,16 +55,16 @@ def tune(model: str, columns: int, dtypes: Sequence[torch.dtype], stored: torch.
     counts = thread_counts()
     choices = [Tuning(threads, dtype) for dtype in dtypes for threads in counts]
     if len(choices) == 1:
-        _note(choices[0].dtype, _read())
+        _note(choices[0].dtype, notes.read(folders.tuning_file()))
         return choices[0]
     names = [f"{choice.threads} {choice.dtype}" for choice in choices]
     own = products.version() if products.available() else "none"
     parts = (model, platform.processor() or platform.machine(), torch.__version__, own, "; ".join(names))
     key = ", ".join(parts)
-    kept = _read()
+    kept = notes.read(folders.tuning_file())
     if kept.get(key) not in names:
         kept[key] = names[choices.index(_quickest(choices, columns, stored))]
-        _write(kept)
+        notes.write(folders.tuning_file(), kept)
     found = choices[names.index(kept[key])]
     _note(found.dtype, kept)
     return found
@@ -75,7 +74,7 @@ def _note(dtype: torch.dtype, kept: dict[str, str]) -> None:
     """Keep what the forecast of memory (models/fit.py) asks of this machine, for whichever model."""
     said = {PRECISION: str(dtype).removeprefix("torch."), PRODUCTS: products.version() if products.available() else ""}
     if kept | said != kept:
-        _write(kept | said)
+        notes.write(folders.tuning_file(), kept | said)
 
 
 def thread_counts() -> list[int]:
@@ -113,22 +112,3 @@ def _quickest(choices: Sequence[Tuning], columns: int, stored: torch.dtype | Non
         if min(times[choice]) * (GAIN_WIDER if is_wider else GAIN) < min(times[best]):
             best = choice
     return best
-
-
-def _read() -> dict[str, str]:
-    try:
-        kept = json.loads(folders.tuning_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return kept if isinstance(kept, dict) else {}
-
-
-def _write(kept: dict[str, str]) -> None:
-    file = folders.tuning_file()
-    new = file.with_suffix(f".{os.getpid()}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-        new.replace(file)
-    except OSError:
-        return  # measured again next time

@@ -5,14 +5,13 @@ A twin's bits are free, so its tiles may differ from card to card and from day t
 
 from __future__ import annotations
 
-import json
-import os
 import statistics
 from dataclasses import astuple
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
+from inference.models import notes
 from inference.quantize.triton_launch import Activations, Tile, processors, splits, tiles
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def tune(products: Iterable[LowBitProduct]) -> Iterator[tuple[int, int]]:
     alike: dict[str, list[LowBitProduct]] = {}
     for product in products:
         alike.setdefault(shape(product), []).append(product)
-    kept = _read()
+    kept = notes.read(_file())
     for done, (name, group) in enumerate(alike.items()):
         yield done, len(alike)
         known = kept.get(name)
@@ -38,7 +37,7 @@ def tune(products: Iterable[LowBitProduct]) -> Iterator[tuple[int, int]]:
             kept[name] = list(astuple(tile))
         for product in group:
             product.use(1, tile)
-    _write(kept)
+    notes.write(_file(), kept)
     yield len(alike), len(alike)
 
 
@@ -104,22 +103,3 @@ def _file() -> Path:
     from inference.models import folders  # only here: measuring needs nothing of it
 
     return folders.tuning_file().with_name("kernels.json")
-
-
-def _read() -> dict[str, Any]:
-    try:
-        kept = json.loads(_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return kept if isinstance(kept, dict) else {}
-
-
-def _write(kept: dict[str, Any]) -> None:
-    file = _file()
-    new = file.with_suffix(f".{os.getpid()}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-        new.replace(file)
-    except OSError:
-        return  # measured again next time
