@@ -48,82 +48,103 @@ INLINE float one(int kind, const char *weight) {
     return value;
 }
 
-/* ROWS rows of x times OUTS outputs. */
+/* The sums of four vectors, each as sum() takes it. */
+INLINE __m128 four_sums(const __m256 *v) {
+    __m128 s[4];
+    UNROLL for (int i = 0; i < 4; i++)
+        s[i] = _mm_add_ps(_mm256_castps256_ps128(v[i]), _mm256_extractf128_ps(v[i], 1));
+    const __m128 a = _mm_add_ps(_mm_movelh_ps(s[0], s[1]), _mm_movehl_ps(s[1], s[0]));
+    const __m128 b = _mm_add_ps(_mm_movelh_ps(s[2], s[3]), _mm_movehl_ps(s[3], s[2]));
+    return _mm_add_ps(_mm_shuffle_ps(a, b, 0x88), _mm_shuffle_ps(a, b, 0xDD));
+}
+
+/* ROWS rows of x times OUTS outputs. `ahead` is asked for meanwhile, `step` bytes further with every eight columns. */
 INLINE void tile(int kind, int rows, int outs, const char *weights, const float *x, const float *bias, float *out,
-                 long in, long out_features) {
-    const long width = kind == 2 ? 4 : 2, stride = in * width, whole = in & ~7L;
+                 long in, long n, const char *ahead, long step) {
+    const long width = kind == 2 ? 4 : 2, stride = in * width;
     __m256 sums[16];
     UNROLL for (int i = 0; i < rows * outs; i++) sums[i] = _mm256_setzero_ps();
-    const char *ahead = weights + outs * stride + AHEAD;
-    for (long k = 0; k < whole; k += 8) {
-        __m256 w[8];
-        UNROLL for (int o = 0; o < outs; o++) w[o] = eight(kind, weights + o * stride + k * width);
-        UNROLL for (int byte = 0; byte < 8 * outs * width; byte += 64)
-            _mm_prefetch(ahead + k * outs * width + byte, _MM_HINT_T0);
+    const char *w = weights;
+    const float *values = x, *end = x + (in & ~7L);
+    for (; values < end; values += 8, w += 8 * width, ahead += step) {
+        __m256 v[8];
+        UNROLL for (int o = 0; o < outs; o++) v[o] = eight(kind, w + o * stride);
+        UNROLL for (int line = 0; line < 8 * outs * width; line += 64) _mm_prefetch(ahead + line, _MM_HINT_T0);
         UNROLL for (int r = 0; r < rows; r++) {
-            __m256 values = _mm256_loadu_ps(x + r * in + k);
+            const __m256 value = _mm256_loadu_ps(values + r * in);
             UNROLL for (int o = 0; o < outs; o++)
-                sums[r * outs + o] = _mm256_fmadd_ps(w[o], values, sums[r * outs + o]);
+                sums[r * outs + o] = _mm256_fmadd_ps(v[o], value, sums[r * outs + o]);
         }
     }
-    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int o = 0; o < outs; o++) {
-        float found = sum(sums[r * outs + o]);
-        for (long k = whole; k < in; k++) found += one(kind, weights + o * stride + k * width) * x[r * in + k];
-        out[r * out_features + o] = bias ? found + bias[o] : found;
-    }
+    float found[16];
+    UNROLL for (int i = 0; i + 4 <= rows * outs; i += 4) _mm_storeu_ps(found + i, four_sums(sums + i));
+    UNROLL for (int i = rows * outs / 4 * 4; i < rows * outs; i++) found[i] = sum(sums[i]);
+    for (long k = in & ~7L; k < in; k++)
+        for (int r = 0; r < rows; r++)
+            for (int o = 0; o < outs; o++)
+                found[r * outs + o] += one(kind, weights + o * stride + k * width) * x[r * in + k];
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int o = 0; o < outs; o++)
+        out[r * n + o] = bias ? found[r * outs + o] + bias[o] : found[r * outs + o];
 }
+
+typedef void Tile(const char *, const float *, const float *, float *, long, long, const char *, long);
+
+/* Each by itself: within one function the compiler has too few registers for all their addresses. */
+#define TILE(KIND, ROWS, OUTS)                                                                                        \
+    TARGET static __attribute__((noinline)) void tile_##KIND##_##ROWS##_##OUTS(                                       \
+        const char *weights, const float *x, const float *bias, float *out, long in, long n, const char *ahead,       \
+        long step) {                                                                                                  \
+        tile(KIND, ROWS, OUTS, weights, x, bias, out, in, n, ahead, step);                                            \
+    }
+#define TILES(KIND)                                                                                                   \
+    TILE(KIND, 1, 1) TILE(KIND, 2, 1) TILE(KIND, 3, 1) TILE(KIND, 4, 1) TILE(KIND, 5, 1) TILE(KIND, 6, 1)             \
+    TILE(KIND, 1, 8) TILE(KIND, 2, 4) TILE(KIND, 3, 3) TILE(KIND, 4, 3) TILE(KIND, 5, 2) TILE(KIND, 6, 2)             \
+    static Tile *const narrow_##KIND[] = {0, tile_##KIND##_1_1, tile_##KIND##_2_1, tile_##KIND##_3_1,                 \
+                                          tile_##KIND##_4_1, tile_##KIND##_5_1, tile_##KIND##_6_1};                   \
+    static Tile *const wide_##KIND[] = {0, tile_##KIND##_1_8, tile_##KIND##_2_4, tile_##KIND##_3_3,                   \
+                                        tile_##KIND##_4_3, tile_##KIND##_5_2, tile_##KIND##_6_2};
+TILES(0) TILES(1) TILES(2)
+
+/* Outputs that a wide tile of so many rows has; with its sums and weights they fill the registers. */
+static const int OUTS[] = {0, 8, 4, 3, 3, 2, 2};
 
 /* Outputs that a thread takes at a time: a multiple of all widths of tiles. */
 #define BLOCK 24
 
-#define TILES(ROWS, OUTS)                                                                                             \
-    {                                                                                                                 \
-        long o = 0;                                                                                                   \
-        for (; o + OUTS <= outs; o += OUTS)                                                                           \
-            tile(kind, ROWS, OUTS, w + o * stride, x + r * in, bias ? bias + o : 0, y + r * n + o, in, n);            \
-        for (; o < outs; o++)                                                                                         \
-            tile(kind, ROWS, 1, w + o * stride, x + r * in, bias ? bias + o : 0, y + r * n + o, in, n);               \
-        r += ROWS;                                                                                                    \
-    }
-
-INLINE void block(int kind, const char *w, const float *x, const float *bias, float *y, long outs, long n, long in,
-                  long rows) {
-    const long stride = in * (kind == 2 ? 4 : 2);
-    for (long r = 0; r < rows;) switch (rows - r) {
-        case 1: TILES(1, 8) break;
-        case 2: TILES(2, 4) break;
-        case 3: case 6: TILES(3, 4) break;
-        case 5: TILES(5, 2) break;
-        default: TILES(4, 3) break;
-    }
+/* Rows of the next tile when so many are left: fours, which are the fastest, and no row that would be left alone. */
+static inline long taken(long left) {
+    return left <= 6 ? left : left == 9 ? 5 : left == 10 ? 6 : 4;
 }
 
-/* From so many rows on a block of weights is widened first, for all of them; the sums are the same. */
-#define MANY 12
-
-TARGET static void widen(int kind, const char *weights, float *wide, long count) {
-    long i = 0;
-    for (; i + 8 <= count; i += 8) _mm256_storeu_ps(wide + i, eight(kind, weights + 2 * i));
-    for (; i < count; i++) wide[i] = one(kind, weights + 2 * i);
+/* One block of outputs. Where it takes several tiles of rows, the next block is asked for evenly over all of them:
+   otherwise the first waits for the memory and the memory waits for the others. */
+static void block(long width, Tile *const *wide, Tile *const *narrow, const char *w, const float *x,
+                  const float *bias, float *y, long outs, long n, long in, long rows) {
+    const long stride = in * width;
+    long groups = 0;
+    for (long r = 0; r < rows; r += taken(rows - r)) groups++;
+    const char *ahead = w + BLOCK * stride;
+    for (long r = 0, count; r < rows; r += count) {
+        count = taken(rows - r);
+        const long at_once = OUTS[count], step = (8 * at_once * width + groups - 1) / groups;
+        for (long o = 0; o < outs;) {
+            const long some = outs - o < at_once ? 1 : at_once;
+            (some == 1 ? narrow : wide)[count](w + o * stride, x + r * in, bias ? bias + o : 0, y + r * n + o, in, n,
+                                               groups == 1 ? w + (o + some) * stride + AHEAD : ahead, step);
+            ahead += step * (in / 8);
+            o += some;
+        }
+    }
 }
 
 #define DENSE(NAME, KIND)                                                                                             \
-    TARGET void NAME(const char *weights, const float *x, const float *bias, float *out, long n, long in, long rows,  \
-                     int threads) {                                                                                   \
-        const long blocks = (n + BLOCK - 1) / BLOCK, bytes = BLOCK * in * (KIND == 2 ? 4 : 2);                        \
-        _Pragma("omp parallel num_threads(threads)") {                                                                \
-            float *wide = KIND != 2 && rows >= MANY ? malloc(BLOCK * in * sizeof(float)) : 0;                         \
-            _Pragma("omp for schedule(static)") for (long b = 0; b < blocks; b++) {                                   \
-                const long first = b * BLOCK, outs = n - first < BLOCK ? n - first : BLOCK;                           \
-                const float *added = bias ? bias + first : 0;                                                         \
-                if (wide) {                                                                                           \
-                    widen(KIND, weights + b * bytes, wide, outs * in);                                                \
-                    block(2, (const char *)wide, x, added, out + first, outs, n, in, rows);                           \
-                } else {                                                                                              \
-                    block(KIND, weights + b * bytes, x, added, out + first, outs, n, in, rows);                       \
-                }                                                                                                     \
-            }                                                                                                         \
-            free(wide);                                                                                               \
+    void NAME(const char *weights, const float *x, const float *bias, float *out, long n, long in, long rows,         \
+              int threads) {                                                                                          \
+        const long blocks = (n + BLOCK - 1) / BLOCK, width = KIND == 2 ? 4 : 2;                                       \
+        _Pragma("omp parallel for schedule(static) num_threads(threads)") for (long b = 0; b < blocks; b++) {         \
+            const long first = b * BLOCK, outs = n - first < BLOCK ? n - first : BLOCK;                               \
+            block(width, wide_##KIND, narrow_##KIND, weights + first * in * width, x, bias ? bias + first : 0,        \
+                  out + first, outs, n, in, rows);                                                                    \
         }                                                                                                             \
     }
 
