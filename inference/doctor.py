@@ -200,6 +200,14 @@ def _parts() -> Iterator[tuple[Level, Notice]]:
     yield "good", Notice("memory.order")
 
 
+def _recipes() -> Iterator[tuple[Level, Notice]]:
+    """Which low-bit copy of each model was found to draft fastest here."""
+    for found in fitting.choices():
+        speed = max((one["speed"] for one in found["candidates"] if one["recipe"] == found["recipe"]), default=1.0)
+        values = {"model": found["model"], "recipe": found["recipe"], "device": found["device"], "speed": speed}
+        yield "good", Notice("doctor.recipe", values)
+
+
 def _disk() -> Iterator[tuple[Level, Notice]]:
     for folder, variable in ((data_folder(), "XDG_DATA_HOME"), (hub_cache(), "HF_HOME")):
         existing = nearest_existing(folder)
@@ -278,5 +286,6 @@ def _in_its_own_process(code: str, environment: dict[str, str]) -> dict[str, Any
 
 PROBES: dict[str, Callable[[], Iterator[tuple[Level, Notice]]]] = {
     "Python": _python, "PyTorch": _torch, "GPU": _gpu, "compiler": _compiler, "memory": _memory, "parts": _parts,
+    "recipes": _recipes,
     "disk": _disk, "window": _window, "starter model": _starter, "model hub": _hub,
 }

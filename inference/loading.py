@@ -77,7 +77,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         tuning = tune(found.name, config.get("hidden_size", 1024), dtypes, _stored(config))
         dtype = tuning.dtype
         torch.set_num_threads(tuning.threads)
-    twin = fitting.recipe(choice.recipe, device.type) if choice.drafter == "twin" else None
+    twin = fitting.recipe(choice.recipe, device.type, found.name) if choice.drafter == "twin" else None
     needed, free = _require_memory(found, Plan(_plan(choice.weights) or _name(dtype), twin, choice.context), device)
     interrupted.begin(choice.model, needed, free)
     model, is_running, is_fast = yield from _weights(found, choice, dtype, device, checked)
@@ -246,7 +246,9 @@ def _memory_bytes(device: torch.device) -> int:
 
 def _twin(maker: TwinMaker, offered: Offered, choice: ModelChoice, cancel: threading.Event) -> Iterator[LoadProgress]:
     """Offer the kept twin, or a quick one made now; or say that it comes later."""
-    offer = maker.load()
+    if maker.measures_first:
+        yield LoadProgress(Notice("load.measuring"))
+    offer = maker.load(later=choice.twin_later)
     if offer is not None:
         offered.add(offer)
     elif choice.twin_later:

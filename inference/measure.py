@@ -67,7 +67,7 @@ class StepTimes:
         return [ms * (1 + more * beyond) for ms, more in zip(self.verify, growth, strict=True)]
 
 
-def _typical_ms(steps: dict[str, Callable[[], object]]) -> dict[str, float]:
+def typical_ms(steps: dict[str, Callable[[], object]]) -> dict[str, float]:
     """Times of several steps, run in turns: of the first the median, of the others what is to it as their least to its.
 
     What a busy machine adds is in no two medians alike; the least times compare what the steps themselves take.
@@ -98,7 +98,7 @@ def draft_step_ms(forward: Forward, device: torch.device) -> float:
     """One step of a drafter that is a model on the target's cache."""
     near = noisy_cache(forward, LENGTHS[0], 1, device)
     rows = tree_rows([0], None, near.length, near.slots, device=device)
-    return _typical_ms({"draft": lambda: forward(rows, near)[0].to("cpu")})["draft"]
+    return typical_ms({"draft": lambda: forward(rows, near)[0].to("cpu")})["draft"]
 
 
 @torch.inference_mode()
@@ -120,7 +120,7 @@ def step_times(
         steps[f"fast {k}"] = run(fast, k + 1)
         if exact is not None and k in drafts:
             steps[f"exact {k}"] = run(exact, k + 1)
-    found = _typical_ms(steps)
+    found = typical_ms(steps)
     cost = found["exact 0"] / found["fast 0"] - 1 if exact is not None else 0.0
 
     def times(mode: str, sizes: Sequence[int]) -> StepTimes:

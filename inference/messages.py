@@ -46,6 +46,11 @@ ENGLISH: dict[str, str] = {
     "terminal.twin_info_quick": "{model}, {recipe}, nearest levels: {levels:.2f} bits of levels, {packed:.2f} packed, "
     "{mb:.0f} MB, made in {seconds:.0f} s",
     "terminal.twin_acceptance": "It proposes what the model writes in {percent:.1f} % of {tokens} tokens",
+    "terminal.twin_choice": "{model}, what is fastest on this machine: {recipe}. c is a drafted token in plain steps, "
+    "accepted the share of first drafted tokens (expected: as with another model), speed against plain decoding.",
+    "terminal.twin_choice_kept": "{model}: the copy that is kept, {recipe}, is hardly slower than the fastest. c is a "
+    "drafted token in plain steps, accepted the share of first drafted tokens (expected: as with another model), speed "
+    "against plain decoding.",
     "terminal.twin_removed": "{count} copies deleted, {mb:.0f} MB freed",
     "load.measuring": "Measuring this machine",
     "load.graphs": "Preparing the card: {done} of {total} kinds of passes",
@@ -175,6 +180,7 @@ ENGLISH: dict[str, str] = {
     "loading a model.",
     "doctor.takes": "{model} takes about {total_mb:.0f} MB here: the model {target_mb:.0f}, its low-bit copy "
     "{twin_mb:.0f}, the context {cache_mb:.0f}, graphs {graphs_mb:.0f}, work {work_mb:.0f}",
+    "doctor.recipe": "{model} drafts with its copy {recipe} on the {device}: predicted {speed:.2f} times plain decoding",
     "doctor.disk": "{free_gb:.1f} GB are free for {folder}",
     "doctor.disk_low": "Only {free_gb:.1f} GB are free for {folder}; free some before fetching a model.",
     "doctor.disk_refused": "{folder} cannot be written; change its permissions, or set {variable} to another folder.",

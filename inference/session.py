@@ -179,9 +179,9 @@ class Session:
 
     @property
     def wants_twin(self) -> bool:
-        """Whether the loaded model could have a better twin than it has: none, or a quick one."""
+        """Whether the loaded model could have a better twin than it has."""
         maker = self._ready.maker if self._ready is not None else None
-        return maker is not None and (maker.record is None or not maker.record.calibrated)
+        return maker is not None and maker.wants_better
 
     def compare(self, plan: Plan, cancel: threading.Event) -> Iterator[CompareEvent]:
         """Run settings side by side; ends with Compared. The chat's cache is empty afterwards."""

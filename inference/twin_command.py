@@ -80,22 +80,30 @@ def _build(options: argparse.Namespace) -> int:
     assert maker.record is not None
     resident = session.ready.bits.resident if session.ready.bits else None
     if options.json:
-        terminal.output({**asdict(maker.record), "resident_bits": resident}, None)
+        chosen = None if maker.choice is None else asdict(maker.choice)
+        terminal.output({**asdict(maker.record), "resident_bits": resident, "choice": chosen}, None)
     else:
         print("\n".join(_lines(maker.record)))
+        if maker.choice is not None:
+            print("\n".join(["", *_candidates(maker.record.model, asdict(maker.choice))]))
     return 0
 
 
 def _info(options: argparse.Namespace) -> int:
+    from inference.models import fitting
     from inference.quantize import kept
 
-    found = kept.records()
+    found, chosen = kept.records(), fitting.choices()
     if options.json:
-        print(json.dumps([{**asdict(record), "file": str(place)} for place, record in found], indent=2))
-    elif not found:
-        print(terminal.sentence_of("terminal.twin_none"))
-    else:
-        print("\n\n".join("\n".join(_lines(record)) for _, record in found))
+        by_source = {one["source"]: one for one in reversed(chosen)}
+        listed = [
+            {**asdict(record), "file": str(place), "choice": by_source.get(record.source)} for place, record in found
+        ]
+        print(json.dumps(listed, indent=2))
+        return 0
+    parts = [_lines(record) for _, record in found] or [[terminal.sentence_of("terminal.twin_none")]]
+    parts += [_candidates(one["model"], one) for one in chosen]
+    print("\n\n".join("\n".join(lines) for lines in parts))
     return 0
 
 
@@ -126,3 +134,22 @@ def _lines(record: Record) -> list[str]:
         measured = {"percent": 100 * record.acceptance, "tokens": record.tokens}
         lines.append(sentence(Notice("terminal.twin_acceptance", measured)))
     return lines
+
+
+def _candidates(model: str, choice: dict[str, Any]) -> list[str]:
+    """What a recipe was chosen from, as a table."""
+    from inference.bench.tables import table
+
+    rows = [["recipe", "packed", "c", "accepted", "K", "speed", ""]]
+    for one in choice["candidates"]:
+        says = [word for word, is_so in (
+            ("nearest levels", not one["calibrated"]), ("kept", one["is_kept"]), ("too large", not one["fits"]),
+        ) if is_so]  # fmt: skip
+        rows.append([
+            ("* " if one["recipe"] == choice["recipe"] else "  ") + one["recipe"],
+            f"{one['packed_bits']:.2f}", f"{one['cost']:.2f}",
+            f"{one['acceptance']:.2f} {'measured' if one['is_measured'] else 'expected'}",
+            str(one["k"]), f"{one['speed']:.2f}", ", ".join(says),
+        ])  # fmt: skip
+    id = "terminal.twin_choice_kept" if choice["keeps"] else "terminal.twin_choice"
+    return [sentence(Notice(id, {"model": model, "recipe": choice["recipe"]})), *table(rows)]

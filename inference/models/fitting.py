@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inference.messages import Problem
-from inference.models import contents, fit, gguf_header, gguf_set, headers
+from inference.models import contents, fit, folders, gguf_header, gguf_set, headers, notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from inference.models.fit import Plan, Shape
     from inference.models.library import Entry
+
+CHOICE = "choice"
+"""The entry of what was chosen, beside the costs."""
 
 
 def shape_of(entry: Entry) -> Shape:
@@ -31,11 +34,37 @@ def shape_in(folder: Path, name: str) -> Shape:
     return fit.shape(config, size or None, headers.precision(tensors) or None)
 
 
-def recipe(chosen: str, device: str) -> str:
-    """The twin's recipe by name; auto is what the program begins with on a device of this type."""
+def recipe(chosen: str, device: str, name: str) -> str:
+    """The twin's recipe by name; auto is what was chosen for the model on a device of this type, or is likely to be."""
     if chosen != "auto":
         return chosen
-    return "nf3" if device == "cuda" else "affine4"
+    usual = "nf3" if device == "cuda" else "affine4"
+    return next((one["recipe"] for one in choices() if (one["model"], one["device"]) == (name, device)), usual)
+
+
+def recipes_file() -> Path:
+    """What twins' recipes cost on this machine and what was chosen by it; not created here."""
+    return folders.tuning_file().with_name("recipes.json")
+
+
+def choices() -> list[dict[str, Any]]:
+    """What was chosen, the latest first: model, device, recipe and candidates (quantize/choice.py), as far as sound."""
+    entries = [entry for entry in notes.read(recipes_file()).values() if isinstance(entry, dict)]
+    found = [entry.get(CHOICE) for entry in reversed(entries)]
+    return [one for one in found if isinstance(one, dict) and _is_choice(one)]
+
+
+def _is_choice(found: dict[str, Any]) -> bool:
+    kinds = {"recipe": str, "calibrated": bool, "packed_bits": float, "cost": float, "acceptance": float,
+             "is_measured": bool, "k": int, "speed": float, "fits": bool, "is_kept": bool}  # fmt: skip
+    listed = found.get("candidates")
+    return (
+        all(isinstance(found.get(name), str) for name in ("model", "device", "source"))
+        and found.get("recipe") in fit.TWIN_BITS
+        and isinstance(listed, list)
+        and all(isinstance(one, dict) and one.keys() == kinds.keys() for one in listed)
+        and all(isinstance(one[name], kind) for one in listed for name, kind in kinds.items())
+    )
 
 
 def plan(shape: Shape, dtype: str, twin: str, context: int) -> Callable[[str], Plan]:

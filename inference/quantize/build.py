@@ -19,15 +19,19 @@ from inference.quantize.calibrate import joins, layer_inputs
 from inference.quantize.codebook import quantize
 from inference.quantize.feedback import quantize_with_feedback
 from inference.quantize.linear import LowBitLinear
+from inference.quantize.pack import GROUP, Packed, round_levels
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from inference.quantize.calibrate import Inputs
     from inference.quantize.codebook import Quantized
-    from inference.quantize.pack import Packed
     from inference.quantize.recipes import Recipe
     from inference.quantize.texts import Text
+
+
+_PATTERN = 0x1B4E72D5
+"""Words of placeholders; memory that is only zeros may not be there at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +158,20 @@ def assemble(
         kernels.add(low_bit.kernel)
     kernel = kernels.pop() if len(kernels) == 1 else "mixed"
     return Twin(model, bits / weights, 8 * size / weights, resident / weights, number, size, kernel)
+
+
+def placeholders(target: Any, joined: Mapping[str, tuple[str, ...]], recipe: Recipe) -> dict[str, Packed]:
+    """Packed matrices like a twin's in size and format, by name; what they hold means nothing. To be timed."""
+    found: dict[str, Packed] = {}
+    for place in _places(target, joined):
+        for path in place.paths:
+            (rows, columns), format = _shape(place, path), recipe.format(path)
+            width = columns + -columns % format.block
+            words = torch.full((rows, format.bits, width // GROUP), _PATTERN, dtype=torch.int32)
+            scales = torch.full((rows, width // format.block), 0.01, dtype=torch.bfloat16)
+            offsets = torch.zeros_like(scales) if format.affine else None
+            found[path] = Packed(words, scales, offsets, *round_levels(format.levels()), format.bits, columns)
+    return found
 
 
 def build_twin(

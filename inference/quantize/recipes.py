@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 SCALE_BITS = 16
 """Of a scale, and of an offset."""
 
-DEFAULT_CPU = "affine4"
-DEFAULT_CUDA = "nf3"
+AUTO = "auto"
+"""Names no recipe: the one that is fastest on the device is taken."""
 
 
 @dataclass(frozen=True, slots=True)
