@@ -1,7 +1,7 @@
 """The fast forward: one short decoder for the Llama-like families, the same code for target and twin (design D5).
 
-Takes a transformers module of a known family apart once, joins the matrices that share an input, and runs rows
-through our cache with few, large operations. Tests hold it to the reference forward. Knows nothing of drafts or text.
+Takes a module of a known family apart once, transformers' or ours, joins the matrices that share an input, and runs
+rows through our cache with few, large operations. Tests hold it to the reference forward. Knows nothing of drafts.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn import functional
 
 from inference.linears import StoredRows, join, packed_rows
+from inference.llama_like import LlamaLike
 from inference.native import layers, products
 from inference.rows import Interrupted, inside_window
 
@@ -40,9 +41,10 @@ FEW_ROWS = 16
 
 
 def refusal(model: Any) -> str | None:
-    """Which part of a transformers model only the reference forward can compute, in a word; None when there is none."""
+    """Which part of a model only the reference forward can compute, in a word; None when there is none."""
     # A class of that name from a model's own code may compute something else.
-    if type(model).__name__ not in FAMILIES or not type(model).__module__.startswith("transformers."):
+    is_known = type(model).__name__ in FAMILIES and type(model).__module__.startswith("transformers.")
+    if not is_known and type(model) is not LlamaLike:
         return "architecture"
     if any(type(layer) is not nn.Linear for layer in _matrices(model)):
         return "matrices"

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
-from inference import freeing
+from inference import freeing, llama_like
+from inference.models import contents
 from inference.quantize import targets
 from inference.rows import inside_window, slot_positions
-from inference.transformers_loading import empty_model, read_config, read_model, read_tokenizer
+from inference.transformers_loading import read_config, read_model, read_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,7 @@ class Forward(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextModel:
-    """A loaded target with all that belongs to it. ``model`` is a transformers module in evaluation mode.
+    """A loaded target with all that belongs to it. ``model`` is a module in evaluation mode, transformers' or like it.
 
     ``parameters`` is the number of weights, shared ones counted once; ``vocabulary`` the columns of the logits,
     padding included. The decoder takes the module apart, so they are counted at load. ``weights`` reads those that are
@@ -132,17 +133,16 @@ def load_text_model(
     quantized here. On the CPU weights of full precision may be left to be read one by one, where ``is_filled_later``
     says so of the module.
     """
-    config = read_config(folder, name)
-    tokenizer = read_tokenizer(folder, name)
-    freeing.trim()  # making a tokenizer takes several times what it keeps
     quantized = targets.configuration(weights, dtype)
     empty = None
     if device.type == "cpu" and weights == "full":
-        empty = empty_model(folder, name, config, dtype)
-    if empty is not None and is_filled_later(empty[0]):
-        model, reader = empty
-    else:
-        model, reader = read_model(folder, name, config, dtype, quantized, device), None
+        empty = llama_like.empty_model(folder, name, contents.read(folder / contents.CONFIG, name), dtype)
+    if empty is not None and not is_filled_later(empty[0]):
+        empty = None
+    config = read_config(folder, name) if empty is None else None
+    tokenizer = read_tokenizer(folder, name, config)
+    freeing.trim()  # making a tokenizer takes several times what it keeps
+    model, reader = empty or (read_model(folder, name, config, dtype, quantized, device), None)
     model = model.eval().requires_grad_(False)
     return TextModel(
         model=model if reader or quantized is not None or weights == targets.OURS else model.to(device),

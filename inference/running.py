@@ -12,7 +12,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import torch
-from transformers import DynamicCache
 
 from inference.exact import Width
 from inference.kv_cache import KVCache
@@ -108,6 +107,8 @@ class RunningForward:
         if self._takes_logits:
             arguments["logits_to_keep"] = 1 if last_only else 0
         if cache.state is None and self._makes_state:
+            from transformers import DynamicCache
+
             cache.state = DynamicCache(config=self._model.config)
         if cache.state is not None:
             arguments[self._cache_argument] = cache.state

@@ -1,7 +1,7 @@
 """What transformers makes of a checked folder: configuration, module, tokenizer, and every failure as one sentence.
 
-No weight is left at its random start and none is dropped in silence. Code of the folder's own runs only where the user
-said yes to it (models/safety.py).
+For whatever ``llama_like`` does not know. No weight is left at its random start and none is dropped in silence. Code of
+the folder's own runs only where the user said yes to it (models/safety.py).
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 import transformers
 
-from inference.linears import keeps_stored
 from inference.messages import Problem
 from inference.models import contents, headers, safety
-from inference.weights import Weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +24,7 @@ if TYPE_CHECKING:
 
 def read_config(folder: Path, name: str) -> Any:
     """The folder's configuration. Raises Problem when transformers does not understand it."""
-    quiet: Any = transformers.logging
-    quiet.set_verbosity_error()
-    quiet.disable_progress_bar()
+    _silence()
     _require_kind(folder, name)
     _import_models()
     try:
@@ -73,36 +69,37 @@ def read_model(
     return model
 
 
-def empty_model(folder: Path, name: str, config: Any, dtype: torch.dtype) -> tuple[Any, Weights] | None:
-    """The folder's module in ``dtype`` without its weights, and what reads them; None where ``read_model`` must.
-
-    That is with code of its own, quantized in its files, or with files that hold more or less than its weights.
-    """
-    loader: Any = transformers.AutoModelForCausalLM
-    if hasattr(config, "auto_map") or getattr(config, "quantization_config", None) is not None:
-        return None
-    try:
-        with torch.device("meta"):
-            model = loader.from_config(config, dtype=dtype)
-        # Frequencies are no weights: they are reckoned from the configuration, here as in the module itself.
-        model.model.rotary_emb = type(model.model.rotary_emb)(model.config)
-        weights = Weights(folder, name, model, keeps_stored)
-        if (folder / "generation_config.json").is_file():
-            model.generation_config = transformers.GenerationConfig.from_pretrained(folder, local_files_only=True)
-    except Exception:  # whatever it is, the other way finds it too, and says it
-        return None
-    return model, weights
-
-
-def read_tokenizer(folder: Path, name: str) -> Any:
-    """The folder's tokenizer. Raises Problem when it cannot be read."""
+def read_tokenizer(folder: Path, name: str, config: Any = None) -> Any:
+    """The folder's tokenizer; ``config`` is what ``read_config`` gave. Raises Problem when it cannot be read."""
+    _silence()
     try:
         return transformers.AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=safety.is_allowed(folder)
+            folder,
+            config=config or _plain_config(folder, name),
+            local_files_only=True,
+            trust_remote_code=safety.is_allowed(folder),
         )
     except Exception as error:  # the tokenizers library raises plain exceptions
         detail = f"its tokenizer is wrong ({_first_line(error)})"
         raise Problem("error.model_damaged", model=name, detail=detail) from None
+
+
+def _plain_config(folder: Path, name: str) -> Any:
+    """A configuration of no class: all that a tokenizer needs which names its own class, and a second less to import.
+
+    None where the class is looked up by the configuration's.
+    """
+    settings = folder / "tokenizer_config.json"
+    content = contents.read(settings, name) if settings.is_file() else {}
+    if not content.get("tokenizer_class") or "auto_map" in content:
+        return None
+    return transformers.PreTrainedConfig.from_pretrained(folder, local_files_only=True)
+
+
+def _silence() -> None:
+    quiet: Any = transformers.logging
+    quiet.set_verbosity_error()
+    quiet.disable_progress_bar()
 
 
 def _import_models() -> None:

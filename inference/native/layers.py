@@ -80,7 +80,7 @@ def taken(model: Any) -> bool:
     return (
         all(parts(matrix) is not None for matrix in matrices)
         and model.model.norm.weight.dtype == torch.float32
-        and type(layer.mlp.act_fn) in (nn.SiLU, _silu())
+        and (type(layer.mlp.act_fn) is nn.SiLU or type(layer.mlp.act_fn) is _silu())
         and head_dim % 8 == 0
         and head_dim <= LARGEST_HEAD
     )
