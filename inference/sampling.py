@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from inference.native import choice
 from inference.native import noise as compiled
 from inference.noise import Draws, keyed_uniform
 
@@ -140,6 +141,11 @@ def warp(row: Row, sampling: Sampling) -> tuple[Row, Ids | None]:
 
 def nucleus(row: Row, top_p: float) -> Ids:
     """The fewest best ids whose probability reaches ``top_p``, ascending; among equals lower ids come first."""
+    found = choice.nucleus(row, top_p)
+    return _sorted_nucleus(row, top_p) if found is None else found
+
+
+def _sorted_nucleus(row: Row, top_p: float) -> Ids:
     top = row.max()
     weights = np.exp(row - top)
     total = float(weights.sum(dtype=np.float64))
@@ -262,6 +268,10 @@ class Sampler:
         row = self._processors.apply(row, path)
         if self.greedy:
             return int(row.argmax())  # numpy's argmax is the first of equals: the lower id
+        if self.draws_of is None:
+            found = choice.choose(row, self.sampling, self.seed, position)
+            if found is not None:
+                return found
         logits, ids = warp(row, self.sampling)
         if ids is None:
             return int((logits + self.noise(position, row.size)).argmax())

@@ -6,6 +6,8 @@
 
 #include "noise.c"
 
+#include "choice.c"
+
 /* Some outputs of a matrix: dense (`kind` as in products.c) or in low bits (`kind` 16 + bits, 32 + bits where the
    levels are even). */
 typedef struct {

@@ -77,25 +77,30 @@ INLINE __m256 gumbel_of(__m256i word) {
 /* Tokens drawn by a thread at a time. */
 #define DRAWN 8192
 
+/* The noise of 32 tokens from `first` on, a multiple of 32. */
+INLINE void drawn_block(uint64_t seed, uint64_t position, long first, float *out) {
+    __m256i words[4];
+    __m256 parts[4];
+    philox(_mm256_add_epi32(_mm256_set1_epi32((int)(first / 4)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), position, seed,
+           words);
+    UNROLL for (int w = 0; w < 4; w++) parts[w] = gumbel_of(words[w]);
+    /* Word w of counter c is token 4 c + w: turned from four rows of eight to eight of four. */
+    __m256 ab = _mm256_unpacklo_ps(parts[0], parts[1]), cd = _mm256_unpacklo_ps(parts[2], parts[3]);
+    __m256 ef = _mm256_unpackhi_ps(parts[0], parts[1]), gh = _mm256_unpackhi_ps(parts[2], parts[3]);
+    __m256 even[4] = {_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xEE),
+                      _mm256_shuffle_ps(ef, gh, 0x44), _mm256_shuffle_ps(ef, gh, 0xEE)};
+    UNROLL for (int i = 0; i < 4; i++) {
+        _mm_storeu_ps(out + 4 * i, _mm256_castps256_ps128(even[i]));
+        _mm_storeu_ps(out + 16 + 4 * i, _mm256_extractf128_ps(even[i], 1));
+    }
+}
+
 /* Noise float32 [size] of the tokens from 0 on. */
 TARGET void gumbel_all(uint64_t seed, uint64_t position, float *out, long size, int threads) {
     _Pragma("omp parallel for schedule(static) num_threads(threads)") for (long start = 0; start < size; start += DRAWN) {
         for (long first = start; first < size && first < start + DRAWN; first += 32) {
-            __m256i words[4];
-            __m256 parts[4];
-            philox(_mm256_add_epi32(_mm256_set1_epi32((int)(first / 4)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)),
-                   position, seed, words);
-            UNROLL for (int w = 0; w < 4; w++) parts[w] = gumbel_of(words[w]);
-            /* Word w of counter c is token 4 c + w: turned from four rows of eight to eight of four. */
-            __m256 ab = _mm256_unpacklo_ps(parts[0], parts[1]), cd = _mm256_unpacklo_ps(parts[2], parts[3]);
-            __m256 ef = _mm256_unpackhi_ps(parts[0], parts[1]), gh = _mm256_unpackhi_ps(parts[2], parts[3]);
-            __m256 even[4] = {_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xEE),
-                              _mm256_shuffle_ps(ef, gh, 0x44), _mm256_shuffle_ps(ef, gh, 0xEE)};
             float whole[32];
-            UNROLL for (int i = 0; i < 4; i++) {
-                _mm_storeu_ps(whole + 4 * i, _mm256_castps256_ps128(even[i]));
-                _mm_storeu_ps(whole + 16 + 4 * i, _mm256_extractf128_ps(even[i], 1));
-            }
+            drawn_block(seed, position, first, whole);
             memcpy(out + first, whole, 4 * (size - first < 32 ? size - first : 32));
         }
     }
