@@ -69,7 +69,8 @@ class Session:
         # nothing on a quiet machine, where sleeping at once loses 40 %.
         os.environ.setdefault("GOMP_SPINCOUNT", "10000")
         os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")  # cards are numbered as the driver's tools do
-        from inference.loading import prepare
+        with freeing.uncollected():
+            from inference.loading import prepare
 
         try:
             self._ready = yield from prepare(choice, cancel)

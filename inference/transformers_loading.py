@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import transformers
 
+from inference import freeing
 from inference.messages import Problem
 from inference.models import contents, headers, safety
 
@@ -72,13 +73,12 @@ def read_model(
 def read_tokenizer(folder: Path, name: str, config: Any = None) -> Any:
     """The folder's tokenizer; ``config`` is what ``read_config`` gave. Raises Problem when it cannot be read."""
     _silence()
+    config = config or _plain_config(folder, name)
     try:
-        return transformers.AutoTokenizer.from_pretrained(
-            folder,
-            config=config or _plain_config(folder, name),
-            local_files_only=True,
-            trust_remote_code=safety.is_allowed(folder),
-        )
+        with freeing.uncollected():  # it is imported, too
+            return transformers.AutoTokenizer.from_pretrained(
+                folder, config=config, local_files_only=True, trust_remote_code=safety.is_allowed(folder)
+            )
     except Exception as error:  # the tokenizers library raises plain exceptions
         detail = f"its tokenizer is wrong ({_first_line(error)})"
         raise Problem("error.model_damaged", model=name, detail=detail) from None
