@@ -1,25 +1,6 @@
 /* Which token wins: the border of top-p, and the best of what stays with its noise, drawn only where something stays.
    Sums and comparisons are the same on any threads. Knows nothing of Python. */
 
-/* e to numbers of at most zero, as in Cephes; zero below where normal numbers end, and what is no number stays none. */
-INLINE __m256 exponential(__m256 x) {
-    const __m256 least = _mm256_set1_ps(-87.0f), gone = _mm256_cmp_ps(x, least, _CMP_LT_OQ);
-    x = _mm256_max_ps(least, x);  /* the second one where one is no number */
-    const __m256 whole = _mm256_round_ps(_mm256_mul_ps(x, _mm256_set1_ps(1.44269504f)),
-                                         _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    x = _mm256_fnmadd_ps(whole, _mm256_set1_ps(0.693359375f), x);
-    x = _mm256_fnmadd_ps(whole, _mm256_set1_ps(-2.12194440e-4f), x);
-    __m256 y = _mm256_set1_ps(1.9875691500e-4f);
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(1.3981999507e-3f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(8.3334519073e-3f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(4.1665795894e-2f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(1.6666665459e-1f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(5.0000001201e-1f));
-    y = _mm256_fmadd_ps(y, _mm256_mul_ps(x, x), _mm256_add_ps(x, _mm256_set1_ps(1)));
-    const __m256i power = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(whole), _mm256_set1_epi32(127)), 23);
-    return _mm256_andnot_ps(gone, _mm256_mul_ps(y, _mm256_castsi256_ps(power)));
-}
-
 /* Whole numbers in the order of the floats; both zeros are the same. */
 INLINE __m256i ordered(__m256 x) {
     const __m256i bits = _mm256_castps_si256(_mm256_add_ps(x, _mm256_setzero_ps()));
@@ -76,7 +57,7 @@ TARGET static Border nucleus_border(const float *row, long size, __m256 temperat
     long count = 0;
     for (long i = 0; i < size; i += 8) {
         const __m256 x = warmed(row + i, size - i, temperature);
-        const __m256 weight = exponential(_mm256_sub_ps(x, _mm256_set1_ps(top)));
+        const __m256 weight = power(_mm256_sub_ps(x, _mm256_set1_ps(top)));
         low = _mm256_add_pd(low, _mm256_cvtps_pd(_mm256_castps256_ps128(weight)));
         high = _mm256_add_pd(high, _mm256_cvtps_pd(_mm256_extractf128_ps(weight, 1)));
         unsigned mask = (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(weight, least, _CMP_GE_OQ));
@@ -125,7 +106,7 @@ TARGET static Border nucleus_border(const float *row, long size, __m256 temperat
     Border found = {.last = -1};
     const uint32_t bits = prefix & 0x80000000u ? prefix & 0x7FFFFFFFu : ~prefix;
     memcpy(&found.logit, &bits, 4);
-    const float weight = exponential(_mm256_set1_ps(found.logit - top))[0];
+    const float weight = power(_mm256_set1_ps(found.logit - top))[0];
     double more = weight > 0 ? ceil(wanted / weight - 1e-9) : size;
     const __m256 border = _mm256_set1_ps(found.logit);
     for (long i = 0; i < size; i += 8) {
@@ -144,7 +125,7 @@ TARGET static int is_inside(const float *row, long size, __m256 temperature, flo
     const __m256i own = _mm256_set1_epi32((int)token);
     for (long i = 0; i < size; i += 8) {
         const __m256 x = warmed(row + i, size - i, temperature);
-        const __m256 weight = exponential(_mm256_sub_ps(x, _mm256_set1_ps(top)));
+        const __m256 weight = power(_mm256_sub_ps(x, _mm256_set1_ps(top)));
         const __m256i ids = _mm256_add_epi32(_mm256_set1_epi32((int)i), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
         const __m256 earlier = _mm256_castsi256_ps(_mm256_cmpgt_epi32(own, ids));
         const __m256 before = _mm256_or_ps(_mm256_cmp_ps(x, logit, _CMP_GT_OQ),

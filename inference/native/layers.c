@@ -4,6 +4,8 @@
 
 #include "products.c"
 
+#include "elementary.c"
+
 #include "noise.c"
 
 #include "choice.c"
@@ -88,24 +90,6 @@ TARGET static void norm(const float *x, const float *weight, float *out, long si
     for (i = 0; i < size; i++) out[i] = x[i] * scale * weight[i];
 }
 
-/* e to the power of x <= 0: by a power of two and a polynomial, as in Cephes; 0 below -87. */
-INLINE __m256 power(__m256 x) {
-    const __m256 small = _mm256_cmp_ps(x, _mm256_set1_ps(-87.3f), _CMP_LT_OQ);
-    x = _mm256_max_ps(x, _mm256_set1_ps(-87.3f));
-    __m256 n = _mm256_round_ps(_mm256_mul_ps(x, _mm256_set1_ps(1.44269504f)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    x = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375f), x);
-    x = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4f), x);
-    __m256 y = _mm256_set1_ps(1.9875691500e-4f);
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(1.3981999507e-3f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(8.3334519073e-3f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(4.1665795894e-2f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(1.6666665459e-1f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(5.0000001201e-1f));
-    y = _mm256_add_ps(_mm256_fmadd_ps(y, _mm256_mul_ps(x, x), x), _mm256_set1_ps(1));
-    __m256i two = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
-    return _mm256_andnot_ps(small, _mm256_mul_ps(y, _mm256_castsi256_ps(two)));
-}
-
 /* Turn a head's query or key by its position, behind its norm where there is one. */
 TARGET static void turn(const float *x, const float *weight, float eps, const float *by, float *out, long size) {
     float normed[512];
@@ -121,45 +105,91 @@ TARGET static void turn(const float *x, const float *weight, float eps, const fl
     }
 }
 
-/* One head of one row over the slots that it sees. `scores` has room for the span and seven more. */
-TARGET static void attend(const float *query, const float *keys, const float *values, const uint8_t *seen, long span,
-                          long size, float scale, float *scores, float *out) {
-    float largest = -INFINITY;
-    for (long j = 0; j < span; j++) {
-        if (seen && !seen[j]) {
-            scores[j] = -INFINITY;
-            continue;
+/* Queries of one key head that are worked together, over so many slots at a time: they share what they read. */
+#define TOGETHER 16
+#define SLOTS 64
+
+typedef struct {
+    const float *query;
+    const uint8_t *seen; /* null: all of them */
+    float *scores;       /* room for the span and seven more */
+    float *out;
+    float inverse;
+} Query;
+
+/* Scores of one query with the slots from `first` on. */
+INLINE void score(const Query *q, const float *keys, long first, long last, long size, float scale) {
+    long j = first;
+    for (; j + 4 <= last; j += 4) {
+        __m256 sums[4];
+        UNROLL for (int i = 0; i < 4; i++) sums[i] = _mm256_setzero_ps();
+        for (long d = 0; d < size; d += 8) {
+            const __m256 part = _mm256_loadu_ps(q->query + d);
+            UNROLL for (int i = 0; i < 4; i++)
+                sums[i] = _mm256_fmadd_ps(part, _mm256_loadu_ps(keys + (j + i) * size + d), sums[i]);
         }
+        _mm_storeu_ps(q->scores + j, _mm_mul_ps(four_sums(sums), _mm_set1_ps(scale)));
+    }
+    for (; j < last; j++) {
         __m256 sums = _mm256_setzero_ps();
         for (long d = 0; d < size; d += 8)
-            sums = _mm256_fmadd_ps(_mm256_loadu_ps(query + d), _mm256_loadu_ps(keys + j * size + d), sums);
-        scores[j] = sum(sums) * scale;
-        if (scores[j] > largest) largest = scores[j];
+            sums = _mm256_fmadd_ps(_mm256_loadu_ps(q->query + d), _mm256_loadu_ps(keys + j * size + d), sums);
+        q->scores[j] = sum(sums) * scale;
     }
-    for (long j = span; j < span + 7; j++) scores[j] = -INFINITY;
-    __m256 total = _mm256_setzero_ps();
+}
+
+/* Scores to shares, not yet divided by their sum. */
+INLINE void share(Query *q, long span) {
+    if (q->seen) for (long j = 0; j < span; j++) if (!q->seen[j]) q->scores[j] = -INFINITY;
+    for (long j = span; j < span + 7; j++) q->scores[j] = -INFINITY;
+    __m256 tops = _mm256_set1_ps(-INFINITY), total = _mm256_setzero_ps();
+    for (long j = 0; j < span; j += 8) tops = _mm256_max_ps(_mm256_loadu_ps(q->scores + j), tops);
+    float top[8];
+    _mm256_storeu_ps(top, tops);
+    for (int i = 1; i < 8; i++) top[0] = top[i] > top[0] ? top[i] : top[0];
     for (long j = 0; j < span; j += 8) {
-        __m256 shares = power(_mm256_sub_ps(_mm256_loadu_ps(scores + j), _mm256_set1_ps(largest)));
-        _mm256_storeu_ps(scores + j, shares);
+        const __m256 shares = power(_mm256_sub_ps(_mm256_loadu_ps(q->scores + j), _mm256_set1_ps(top[0])));
+        _mm256_storeu_ps(q->scores + j, shares);
         total = _mm256_add_ps(total, shares);
     }
-    const float inverse = 1 / sum(total);
-    for (long d = 0; d < size; d += 32) {
-        __m256 sums[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps()};
-        const long parts = size - d < 32 ? (size - d) / 8 : 4;
-        for (long j = 0; j < span; j++) {
-            if (scores[j] == 0) continue;
-            const __m256 share = _mm256_set1_ps(scores[j]);
-            const float *value = values + j * size + d;
-            if (parts == 4) {
-                UNROLL for (int p = 0; p < 4; p++) sums[p] = _mm256_fmadd_ps(share, _mm256_loadu_ps(value + 8 * p), sums[p]);
-            } else {
-                for (int p = 0; p < parts; p++) sums[p] = _mm256_fmadd_ps(share, _mm256_loadu_ps(value + 8 * p), sums[p]);
-            }
-        }
-        for (int p = 0; p < parts; p++)
-            _mm256_storeu_ps(out + d + 8 * p, _mm256_mul_ps(sums[p], _mm256_set1_ps(inverse)));
+    q->inverse = 1 / sum(total);
+}
+
+/* `parts` times eight numbers of the values of some slots, by their shares, added to `out`. */
+INLINE void mix(int parts, const float *shares, const float *values, long first, long last, long size, float *out) {
+    __m256 sums[8];
+    UNROLL for (int p = 0; p < parts; p++) sums[p] = _mm256_loadu_ps(out + 8 * p);
+    for (long j = first; j < last; j++) {
+        if (shares[j] == 0) continue; /* what is not seen may be anything */
+        const __m256 by = _mm256_set1_ps(shares[j]);
+        UNROLL for (int p = 0; p < parts; p++)
+            sums[p] = _mm256_fmadd_ps(by, _mm256_loadu_ps(values + j * size + 8 * p), sums[p]);
     }
+    UNROLL for (int p = 0; p < parts; p++) _mm256_storeu_ps(out + 8 * p, sums[p]);
+}
+
+/* Some queries over the slots that each sees. The sums of one do not depend on the others. */
+TARGET static void attend(Query *queries, long count, const float *keys, const float *values, long span, long size,
+                          float scale) {
+    for (long first = 0; first < span; first += SLOTS) {
+        const long last = span - first < SLOTS ? span : first + SLOTS;
+        for (long i = 0; i < count; i++) score(queries + i, keys, first, last, size, scale);
+    }
+    for (long i = 0; i < count; i++) {
+        share(queries + i, span);
+        memset(queries[i].out, 0, 4 * size);
+    }
+    for (long first = 0; first < span; first += SLOTS) {
+        const long last = span - first < SLOTS ? span : first + SLOTS;
+        for (long i = 0; i < count; i++) {
+            const Query *q = queries + i;
+            long d = 0;
+            for (; d + 64 <= size; d += 64) mix(8, q->scores, values + d, first, last, size, q->out + d);
+            for (; d < size; d += 8) mix(1, q->scores, values + d, first, last, size, q->out + d);
+        }
+    }
+    for (long i = 0; i < count; i++)
+        for (long d = 0; d < size; d++) queries[i].out[d] *= queries[i].inverse;
 }
 
 /* x times the sigmoid of x, times `up`. */
@@ -197,7 +227,7 @@ TARGET int forward(const Model *m, const Pass *pass, float *logits) {
     const long cached = pass->slots * size, room = span + 8;
     const int threads = pass->threads;
     float *x = pass->x;
-    float *memory = malloc(sizeof(float) * (rows * (hidden + all + heads * size + 3 * m->inner) + threads * room));
+    float *memory = malloc(sizeof(float) * (rows * (hidden + all + heads * size + 3 * m->inner) + threads * TOGETHER * room));
     if (!memory) return 0;
     float *normed = memory, *qkv = normed + rows * hidden, *attended = qkv + rows * all;
     float *both = attended + rows * heads * size, *inner = both + rows * 2 * m->inner, *scores = inner + rows * m->inner;
@@ -219,10 +249,27 @@ TARGET int forward(const Model *m, const Pass *pass, float *logits) {
             }
         }
         const uint8_t *mask = layer->mask < 0 ? 0 : pass->masks[layer->mask];
-        _Pragma("omp parallel for schedule(static) num_threads(threads)") for (long i = 0; i < rows * heads; i++) {
-            const long r = i / heads, h = i % heads, from = h / (heads / key_heads) * cached;
-            attend(qkv + r * all + h * size, keys + from, values + from, mask ? mask + r * span : 0, span, size, m->scale,
-                   scores + omp_get_thread_num() * room, attended + (r * heads + h) * size);
+        /* Queries by key head, and each thread takes as many of them. */
+        const long group = heads / key_heads, of_one = rows * group;
+        _Pragma("omp parallel num_threads(threads)") {
+            const long mine = omp_get_thread_num(), teams = omp_get_num_threads();
+            const long last = rows * heads * (mine + 1) / teams;
+            float *room_of_mine = scores + mine * TOGETHER * room;
+            for (long i = rows * heads * mine / teams, next; i < last; i = next) {
+                const long key_head = i / of_one, end = (key_head + 1) * of_one;
+                Query queries[TOGETHER];
+                next = i + TOGETHER;
+                next = next < last ? next : last;
+                next = next < end ? next : end;
+                for (long j = i; j < next; j++) {
+                    const long r = j % of_one / group, h = key_head * group + j % group;
+                    queries[j - i] = (Query){.query = qkv + r * all + h * size,
+                                             .seen = mask ? mask + r * span : 0,
+                                             .scores = room_of_mine + (j - i) * room,
+                                             .out = attended + (r * heads + h) * size};
+                }
+                attend(queries, next - i, keys + key_head * cached, values + key_head * cached, span, size, m->scale);
+            }
         }
         done &= multiply(&layer->output, attended, normed, rows, threads);
         for (long i = 0; i < rows * hidden; i++) x[i] += normed[i];

@@ -30,31 +30,6 @@ INLINE void philox(__m256i counter, uint64_t position, uint64_t seed, __m256i *o
     out[3] = d;
 }
 
-/* The natural logarithm of positive normal numbers, as in Cephes. */
-INLINE __m256 logarithm(__m256 x) {
-    __m256i bits = _mm256_castps_si256(x);
-    __m256 exponent = _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_srli_epi32(bits, 23), _mm256_set1_epi32(126)));
-    x = _mm256_castsi256_ps(_mm256_or_si256(_mm256_and_si256(bits, _mm256_set1_epi32(0x007FFFFF)),
-                                            _mm256_set1_epi32(0x3F000000)));
-    const __m256 below = _mm256_cmp_ps(x, _mm256_set1_ps(0.707106781f), _CMP_LT_OQ);
-    exponent = _mm256_sub_ps(exponent, _mm256_and_ps(below, _mm256_set1_ps(1)));
-    x = _mm256_sub_ps(_mm256_add_ps(x, _mm256_and_ps(below, x)), _mm256_set1_ps(1));
-    const __m256 square = _mm256_mul_ps(x, x);
-    __m256 y = _mm256_set1_ps(7.0376836292e-2f);
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(-1.1514610310e-1f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(1.1676998740e-1f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(-1.2420140846e-1f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(1.4249322787e-1f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(-1.6668057665e-1f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(2.0000714765e-1f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(-2.4999993993e-1f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(3.3333331174e-1f));
-    y = _mm256_mul_ps(_mm256_mul_ps(y, x), square);
-    y = _mm256_fmadd_ps(exponent, _mm256_set1_ps(-2.12194440e-4f), y);
-    y = _mm256_fnmadd_ps(_mm256_set1_ps(0.5f), square, y);
-    return _mm256_fmadd_ps(exponent, _mm256_set1_ps(0.693359375f), _mm256_add_ps(x, y));
-}
-
 /* -log(-log(1 - t)) of the share t that a word is of all: a small t, which makes large noise, keeps all its digits. */
 INLINE __m256 gumbel_of(__m256i word) {
     /* As two halves, since AVX2 turns signed words only into floats. */

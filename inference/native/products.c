@@ -97,23 +97,23 @@ typedef void Tile(const char *, const float *, const float *, float *, long, lon
         tile(KIND, ROWS, OUTS, weights, x, bias, out, in, n, ahead, step);                                            \
     }
 #define TILES(KIND)                                                                                                   \
-    TILE(KIND, 1, 1) TILE(KIND, 2, 1) TILE(KIND, 3, 1) TILE(KIND, 4, 1) TILE(KIND, 5, 1) TILE(KIND, 6, 1)             \
-    TILE(KIND, 1, 8) TILE(KIND, 2, 4) TILE(KIND, 3, 3) TILE(KIND, 4, 3) TILE(KIND, 5, 2) TILE(KIND, 6, 2)             \
+    TILE(KIND, 1, 1) TILE(KIND, 2, 1) TILE(KIND, 3, 1) TILE(KIND, 4, 1) TILE(KIND, 5, 1)                              \
+    TILE(KIND, 1, 8) TILE(KIND, 2, 4) TILE(KIND, 3, 3) TILE(KIND, 4, 3) TILE(KIND, 5, 2)                              \
     static Tile *const narrow_##KIND[] = {0, tile_##KIND##_1_1, tile_##KIND##_2_1, tile_##KIND##_3_1,                 \
-                                          tile_##KIND##_4_1, tile_##KIND##_5_1, tile_##KIND##_6_1};                   \
+                                          tile_##KIND##_4_1, tile_##KIND##_5_1};                                        \
     static Tile *const wide_##KIND[] = {0, tile_##KIND##_1_8, tile_##KIND##_2_4, tile_##KIND##_3_3,                   \
-                                        tile_##KIND##_4_3, tile_##KIND##_5_2, tile_##KIND##_6_2};
+                                        tile_##KIND##_4_3, tile_##KIND##_5_2};
 TILES(0) TILES(1) TILES(2)
 
 /* Outputs that a wide tile of so many rows has; with its sums and weights they fill the registers. */
-static const int OUTS[] = {0, 8, 4, 3, 3, 2, 2};
+static const int OUTS[] = {0, 8, 4, 3, 3, 2};
 
 /* Outputs that a thread takes at a time: a multiple of all widths of tiles. */
 #define BLOCK 24
 
-/* Rows of the next tile when so many are left: fours, which are the fastest, and no row that would be left alone. */
+/* Rows of the next tile when so many are left: fours, and threes before one or two would be left. */
 static inline long taken(long left) {
-    return left <= 6 ? left : left == 9 ? 5 : left == 10 ? 6 : 4;
+    return left <= 5 ? left : left == 6 || left == 9 ? 3 : 4;
 }
 
 /* One block of outputs. Where it takes several tiles of rows, the next block is asked for evenly over all of them:
