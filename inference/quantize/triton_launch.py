@@ -5,6 +5,7 @@ Knows nothing of models. Tensors are on a CUDA card, or on the CPU where Triton 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 LARGEST_ROWS = 16
 """Rows of one launch; more are taken in turns."""
+
+FEW_ROWS = 4
+"""Up to here four-way products take fewer than three instructions a weight; more rows go to matrix units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ def power_of_two(count: int) -> int:
 
 
 def tiles(rows: int) -> tuple[Tile, ...]:
-    """Tiles worth a try for so many rows, the surest first; none of them spills registers."""
+    """Tiles of four-way products worth a try for so many rows, the surest first; none of them spills registers."""
     if rows > 8:
         return (Tile(4, 32, 1, 4),)
     if rows > 4:
@@ -71,6 +75,10 @@ def tiles(rows: int) -> tuple[Tile, ...]:
     if rows > 1:
         return (Tile(8, 64, 1, 4), Tile(8, 32, 1, 4))
     return (Tile(8, 64, 1, 4), Tile(16, 64, 1, 8), Tile(8, 32, 1, 4), Tile(4, 64, 1, 4), Tile(4, 32, 1, 2))
+
+
+WIDE_TILES = (Tile(256, 16, 1, 8), Tile(128, 16, 1, 4))
+"""Of the product on matrix units, for any number of rows."""
 
 
 def splits(out: int, groups: int, tile: Tile, processors: int) -> int:
@@ -99,6 +107,8 @@ class LowBitProduct:
         self._offsets = [None if part.offsets is None else part.offsets.view(torch.int16) for part in parts]
         self._tiles: dict[int, Tile] = {}
         self._given = tile
+        self._has_matrix_units = has_matrix_units(self.device)
+        self._lifted: list[tuple[torch.Tensor, float]] | None = None
 
     @property
     def bytes(self) -> int:
@@ -115,7 +125,7 @@ class LowBitProduct:
         rows = power_of_two(count)
         found = self._given or self._tiles.get(rows)
         if found is None:
-            first = tiles(rows)[0]
+            first = (WIDE_TILES if self._is_wide(count) else tiles(rows))[0]
             split = splits(self.out, self.groups, first, processors(self.device))
             found = self._tiles[rows] = Tile(first.out, first.groups, split, first.warps)
         return found
@@ -129,6 +139,8 @@ class LowBitProduct:
         from inference.quantize.triton_low_bit import low_bit_product
 
         tile = tile or self.tile(x.count)
+        if self._is_wide(x.count):
+            return self._wide_parts(x, tile)
         out = torch.empty(tile.split, x.count, self.out, dtype=torch.float32, device=x.values.device)
         begin = 0
         for part, tables, scales, offsets in zip(self.matrices, self._tables, self._scales, self._offsets, strict=True):
@@ -138,6 +150,39 @@ class LowBitProduct:
                 ROWS=len(x.values), OUT=part.rows, EVERY=self.out, GROUPS=part.groups,
                 PER_BLOCK=part.block // GROUP, SPLIT=tile.split, BITS=part.bits, WITH_OFFSETS=offsets is not None,
                 TILE_OUT=tile.out, TILE_GROUPS=tile.groups, num_warps=tile.warps,
+            )  # fmt: skip
+            begin += part.rows
+        return out
+
+    def _is_wide(self, count: int) -> bool:
+        return count > FEW_ROWS and self._has_matrix_units
+
+    def _wide_parts(self, x: Activations, tile: Tile) -> torch.Tensor:
+        """The same of more rows, on matrix units."""
+        from inference.quantize.triton_wide import wide_product, widen_rows
+
+        rows, _, groups = x.values.shape
+        device = x.values.device
+        if self._lifted is None:
+            self._lifted = [_lifted(part) for part in self.matrices]
+        wide = torch.empty(32, rows, groups, dtype=torch.float16, device=device)
+        sums = torch.empty(rows, groups, dtype=torch.float16, device=device)
+        peaks = torch.empty(rows, dtype=torch.float32, device=device)
+        widen_rows[(rows,)](
+            x.values, x.scales, x.sums, wide, sums, peaks, x.count,
+            ROWS=rows, GROUPS=groups, TILE=power_of_two(groups),
+        )  # fmt: skip
+        out = torch.empty(tile.split, x.count, self.out, dtype=torch.float32, device=device)
+        begin = 0
+        for part, scales, offsets, (tables, lift) in zip(
+            self.matrices, self._scales, self._offsets, self._lifted, strict=True
+        ):
+            wide_product[(-(-part.rows // tile.out), tile.split)](
+                wide, sums, peaks, part.words, scales, scales if offsets is None else offsets, tables,
+                out[..., begin:], 1.0 / part.divisor, lift, x.count,
+                ROWS=rows, OUT=part.rows, EVERY=self.out, GROUPS=groups, PER_BLOCK=part.block // GROUP,
+                SPLIT=tile.split, BITS=part.bits, WITH_OFFSETS=offsets is not None, TILE_OUT=tile.out,
+                TILE_GROUPS=tile.groups, num_warps=tile.warps, num_stages=1,
             )  # fmt: skip
             begin += part.rows
         return out
@@ -164,6 +209,26 @@ class LowBitProduct:
             )  # fmt: skip
             products.append(out)
         return torch.cat(products, 1).to(x.dtype)
+
+
+def has_matrix_units(device: torch.device) -> bool:
+    """Whether Triton multiplies tiles of 16 bits in hardware here; where it interprets, it may be taken to."""
+    return device.type != "cuda" or torch.cuda.get_device_capability(device) >= (8, 0)
+
+
+def _lifted(part: Packed) -> tuple[torch.Tensor, float]:
+    """The tables on the matrix's device, and a power of two by which its scales are small numbers of 16 bits.
+
+    Levels of 2 and 3 bits stand 128 higher there, so that their bytes have no sign.
+    """
+    largest = float(part.scales.abs().max())
+    if part.offsets is not None:  # those may be 32 times as large
+        largest = max(largest, float(part.offsets.abs().max()) * part.divisor / 1024)
+    lift = 2.0 ** (4 - math.floor(math.log2(largest))) if 0 < largest < math.inf else 1.0
+    tables = torch.tensor(_tables(part.table.tolist()), dtype=torch.int32)
+    if part.bits < 4:
+        tables[:2] ^= -0x7F7F7F80  # the top bit of each byte
+    return tables.to(part.words.device), lift
 
 
 def _tables(levels: Sequence[int]) -> tuple[int, int, int, int]:

@@ -27,7 +27,9 @@ from inference.quantize import (
     triton_low_bit,
     triton_noise,
     triton_rows,
+    triton_wide,
 )
+from inference.quantize.triton_launch import FEW_ROWS, WIDE_TILES, tiles
 
 CARDS = (75, 80, 86, 89, 90, 120)
 TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
@@ -36,14 +38,14 @@ POINTERS = {
     "x": "i32", "x_scales": "fp32", "x_sums": "fp32", "words": "i32", "scales": "i16", "offsets": "i16", "out": "fp32",
     "table": "i8", "weights": "i8", "parts": "fp32", "slots": "i64", "positions": "i64", "first": "i64", "sums": "fp32",
     "prefixes": "i64", "ancestors": "i64", "noise": "fp32", "seeds": "i32", "settings": "fp32", "scaled": "fp32",
-    "peaks": "fp32", "chosen": "i64", "confidence": "fp32",
+    "peaks": "fp32", "chosen": "i64", "confidence": "fp32", "tables": "i32",
 }  # fmt: skip
-NUMBERS = {"factor": "fp32", "eps": "fp32", "scale": "fp32"}
+NUMBERS = {"factor": "fp32", "eps": "fp32", "scale": "fp32", "lift": "fp32"}
 WHOLE = ("low", "high", "low_up", "high_up", "count", "buffer", "chunks")
 
 
 def compiled(
-    kernel: Any, card: int, constants: dict[str, Any], warps: int = 4, half: str = "bf16", **kinds: str
+    kernel: Any, card: int, constants: dict[str, Any], warps: int = 4, half: str = "bf16", stages: int = 3, **kinds: str
 ) -> Any:
     """The kernel for a card. Pointers that are not named have the model's precision, ``half``."""
     signature = {}
@@ -58,7 +60,8 @@ def compiled(
             signature[name] = "*" + kinds.get(name, POINTERS.get(name, half))
     aligned = {(i,): [["tt.divisibility", 16]] for i, kind in enumerate(signature.values()) if kind.startswith("*")}
     source = ASTSource(fn=kernel, signature=signature, constexprs=constants, attrs=aligned)
-    return triton.compile(source, target=GPUTarget("cuda", card, 32), options={"num_warps": warps})
+    options = {"num_warps": warps, "num_stages": stages}
+    return triton.compile(source, target=GPUTarget("cuda", card, 32), options=options)
 
 
 def usage(made: Any) -> dict[str, Any]:
@@ -98,15 +101,20 @@ def _run(made: Any, tool: str, option: str) -> str:
         return subprocess.run([TOOLS / tool, option, file.name], capture_output=True, text=True, check=True).stdout
 
 
-def product(card: int, tile: Any, *, bits: int = 3, rows: int = 1, block: int = 64, offsets: bool = False,
-            out: int = 4096, columns: int = 14336) -> dict[str, Any]:  # fmt: skip
-    """What the low-bit product takes; for so few rows that three a weight are enough, instructions of its loop too."""
+def product(card: int, *, bits: int = 3, rows: int = 1, block: int = 64, offsets: bool = False, out: int = 4096,
+            columns: int = 14336, counted: bool = True) -> dict[str, Any]:  # fmt: skip
+    """What the low-bit product of so many rows takes in its first tile, instructions of its loop too if ``counted``."""
+    is_wide = rows > FEW_ROWS and card >= 80
+    tile = (WIDE_TILES if is_wide else tiles(rows))[0]
     constants = {
         "ROWS": rows, "OUT": out, "EVERY": out, "GROUPS": columns // 32, "PER_BLOCK": block // 32, "SPLIT": tile.split,
         "BITS": bits, "WITH_OFFSETS": offsets, "TILE_OUT": tile.out, "TILE_GROUPS": tile.groups,
     }  # fmt: skip
-    made = compiled(triton_low_bit.low_bit_product, card, constants, tile.warps)
-    if rows > 4:
+    if is_wide:
+        made = compiled(triton_wide.wide_product, card, constants, tile.warps, stages=1, x="fp16", x_sums="fp16")
+    else:
+        made = compiled(triton_low_bit.low_bit_product, card, constants, tile.warps)
+    if not counted:
         return usage(made)
     loop = longest_loop(made)
     weights = tile.out * tile.groups * 32 / (tile.warps * 32)
@@ -130,6 +138,8 @@ def others(card: int, half: str, everything: bool) -> dict[str, dict[str, Any]]:
         "norm, rounded": (triton_rows.add_norm, {**llama, "ROUNDED": True}, 8, {"weight": half}),
         "gate": (triton_rows.gated, {**llama, "TILE": 8, "ROUNDED": False}, 4, {}),
         "gate, rounded": (triton_rows.gated, {**llama, "TILE": 8, "ROUNDED": True}, 4, {}),
+        "widening": (triton_wide.widen_rows, {"ROWS": 16, "GROUPS": 448, "TILE": 512}, 4, {
+            "wide": "fp16", "sums": "fp16"}),
         "rounding": (triton_rows.round_rows, {"COLUMNS": 4096, "GROUPS": 128, "TILE": 8}, 4, {}),
         "rotary and cache": (triton_rows.turn_and_write, {
             **heads, "KEY_HEADS": 8, "SPLIT": 2, "WITH_BIAS": True, "WITH_NORMS": True}, 1, {"table": "fp32"}),
@@ -148,15 +158,15 @@ def others(card: int, half: str, everything: bool) -> dict[str, dict[str, Any]]:
 
 def main() -> None:
     """All that is asserted for the cards of the command line, as JSON."""
-    from inference.quantize.triton_launch import tiles
-
     found: dict[str, dict[str, Any]] = {}
     for card in map(int, sys.argv[1:]):
         made = found[str(card)] = {}
         for bits in (2, 3, 4) if card == 80 else (3, 4):
-            made[f"{bits} bits, one row"] = product(card, tiles(1)[0], bits=bits, offsets=bits != 2)
+            made[f"{bits} bits, 1 row"] = product(card, bits=bits, offsets=bits != 2)
         for rows in (4, 16) if card in (75, 90, 120) else (16,) if card != 80 else (2, 4, 8, 16):
-            made[f"3 bits, {rows} rows"] = product(card, tiles(rows)[0], rows=rows)
+            made[f"3 bits, {rows} rows"] = product(card, rows=rows, counted=rows <= FEW_ROWS or card in (80, 90))
+        if card == 80:
+            made["4 bits, 16 rows"] = product(card, bits=4, rows=16, offsets=True, counted=False)
         if card not in (86, 89):  # which differ from 80 in their sizes only
             made |= others(card, "fp16" if card < 80 else "bf16", everything=card == 90)
     sys.stdout.write(json.dumps(found))

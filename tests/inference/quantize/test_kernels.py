@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from inference.quantize.pack import Packed, pack, round_activations
-from inference.quantize.triton_launch import LowBitProduct, Tile, splits, tiles, trouble
+from inference.quantize.triton_launch import WIDE_TILES, LowBitProduct, Tile, splits, tiles, trouble
 from inference.quantize.triton_steps import round_rows
 
 pytestmark = pytest.mark.filterwarnings(
@@ -49,9 +49,53 @@ def test_the_product_is_the_oracles(
 ) -> None:
     packed = matrix(bits, out, width, 32, offsets=offsets, columns=columns)
     x = rows(count, columns)
-    found = LowBitProduct([packed], tile)(x)
+    found = four_way([packed], tile)(x)
     assert found.shape == (count, out)
     assert torch.allclose(found, packed.multiply_rounded(x), atol=2e-5)
+
+
+def four_way(parts: list[Packed], tile: Tile) -> LowBitProduct:
+    """As on cards without matrix units, for any number of rows."""
+    product = LowBitProduct(parts, tile)
+    product._has_matrix_units = False
+    return product
+
+
+def error(found: torch.Tensor, expected: torch.Tensor) -> float:
+    return float((found - expected).norm() / expected.norm())
+
+
+@pytest.mark.parametrize(
+    ("bits", "offsets", "count", "out", "width", "columns", "tile"),
+    [
+        (2, False, 5, 13, 96, 70, Tile(16, 4, 1, 4)),  # rows made up to eight; last tiles of outputs, groups, columns
+        (3, True, 5, 13, 96, 70, Tile(8, 2, 1, 4)),
+        (4, False, 16, 5, 64, 64, Tile(8, 4, 2, 4)),  # a part that has nothing to do
+        (4, True, 9, 16, 160, 160, Tile(16, 2, 2, 4)),  # parts of different length
+    ],
+)
+def test_the_product_on_matrix_units_is_the_oracles_but_for_sixteen_bits(
+    bits: int, offsets: bool, count: int, out: int, width: int, columns: int, tile: Tile
+) -> None:
+    packed = matrix(bits, out, width, 32, offsets=offsets, columns=columns)
+    x = rows(count, columns)
+    found = LowBitProduct([packed], tile)(x)
+    assert found.shape == (count, out)
+    assert 0 < error(found, packed.multiply_rounded(x)) < 5e-4
+    assert error(packed.multiply_rounded(x), packed.multiply(x)) > 2e-3, "rounding activations to 8 bits costs more"
+
+
+def test_scales_of_any_size_fit_sixteen_bits() -> None:
+    generator = torch.Generator().manual_seed(0)
+    indices = torch.randint(0, 8, (4, 64), generator=generator).to(torch.uint8)
+    scales, shift = torch.rand(4, 2, generator=generator), torch.randn(4, 2, generator=generator)
+    for packed, size in (
+        (pack(indices, scales * 2.0**-40, LEVELS[3]), 2.0**40),
+        (pack(indices, scales * 2.0**40, LEVELS[3], None, shift * 2.0**48), 2.0**-40),  # offsets larger than scales
+        (pack(indices, scales * 0, LEVELS[3], None, shift), 1.0),
+    ):
+        x = rows(6, 64) * size
+        assert error(LowBitProduct([packed], Tile(4, 2, 1, 4))(x), packed.multiply_rounded(x)) < 1e-3
 
 
 @pytest.mark.parametrize("bits", [2, 3, 4])
@@ -62,7 +106,10 @@ def test_every_level_is_looked_up(bits: int) -> None:
     packed = pack(indices, torch.ones(count, 1), LEVELS[bits])
     product = LowBitProduct([packed], Tile(count, 1, 1, 4))
     places = torch.tensor([0, 3, 4, 7, 8, 13, 16, 21, 23, 24, 25, 26, 27, 29, 30, 31])
-    assert torch.allclose(product(torch.eye(32)[places]), packed.dequantize().T[places], atol=1e-6)
+    expected = packed.dequantize().T[places]
+    assert torch.allclose(product(torch.eye(32)[places]), expected, atol=1e-3)
+    product._has_matrix_units = False
+    assert torch.allclose(product(torch.eye(32)[places]), expected, atol=1e-6)
 
 
 def test_matrices_of_different_bits_lie_side_by_side() -> None:
@@ -77,7 +124,8 @@ def test_matrices_of_different_bits_lie_side_by_side() -> None:
 def test_more_rows_than_a_launch_takes_go_in_turns() -> None:
     packed = matrix(3, 4, 64, 64)
     x = rows(19, 64)
-    assert torch.allclose(LowBitProduct([packed], Tile(4, 2, 1, 4))(x), packed.multiply_rounded(x), atol=2e-5)
+    assert torch.allclose(four_way([packed], Tile(4, 2, 1, 4))(x), packed.multiply_rounded(x), atol=2e-5)
+    assert error(LowBitProduct([packed], Tile(4, 2, 1, 4))(x), packed.multiply_rounded(x)) < 5e-4
 
 
 @pytest.mark.parametrize("offsets", [False, True])
@@ -93,6 +141,10 @@ def test_zeros_stay_zeros_and_what_is_not_finite_stays_so(offsets: bool) -> None
     assert not found[0].any()
     assert torch.allclose(found[1], packed.multiply_rounded(x[1:2])[0], atol=2e-5)
     assert not found[2:].isfinite().any()
+    found = product(torch.cat([x, x[:2]]))  # on matrix units
+    assert not found[[0, 4]].any()
+    assert error(found[[1, 5]], packed.multiply_rounded(x[1:2]).expand(2, -1)) < 5e-4
+    assert not found[2:4].isfinite().any()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
@@ -123,6 +175,14 @@ def test_columns_are_split_where_outputs_are_few() -> None:
     assert splits(128_256, 128, tile, 132) == 1
     assert splits(1536, 280, tile, 132) == 4  # so long as each part has a whole tile of groups
     assert splits(64, 2, tile, 132) == 1
+
+
+def test_more_than_four_rows_go_to_matrix_units_where_there_are_some() -> None:
+    product = LowBitProduct([matrix(3, 4, 64, 64)])
+    assert product.tile(4).out == tiles(4)[0].out
+    assert product.tile(5).out == product.tile(16).out == WIDE_TILES[0].out
+    product._has_matrix_units, product._tiles = False, {}
+    assert product.tile(16).out == tiles(16)[0].out
 
 
 def test_sixteen_levels_must_be_divided_at_zero() -> None:
