@@ -86,8 +86,8 @@ class Choice:
             )
         )
 
-    def tokens(self, logits: torch.Tensor, positions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The token of each row [n, vocabulary] at these positions in the text, and its probability."""
+    def tokens(self, logits: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """The token of each row [n, vocabulary] at these positions in the text."""
         return choose(logits, noise(self.seeds, positions, logits.shape[1]), self.settings)
 
     def draws(self, seed: int, position: int, size: int) -> Row:
@@ -150,14 +150,12 @@ class _Late:
 class GraphTwin(TwinDrafter):
     """The twin on a card: its steps follow each other there, each taking the token that the last one chose.
 
-    ``floor`` is the confidence in the whole draft below which a longer one does not pay. It and what was drafted are
-    looked at one step late, so that the card never waits for the host.
+    What was drafted is looked at one step late, so that the card never waits for the host.
     """
 
     def __init__(self, forward: GraphForward, cache: KVCache, choice: Choice) -> None:
         super().__init__(forward, cache, torch.device("cpu"))
         device = forward.device
-        self.floor = 0.0
         self.graphs = forward
         self._choice = choice
         self._rows = StaticRows(1, device)
@@ -166,10 +164,7 @@ class GraphTwin(TwinDrafter):
         self._advance[0, 1] = 1  # the slot of the first row
         self._place = torch.zeros(1, dtype=torch.int64, device=device)
         self.chain = torch.zeros(LONGEST + 1, dtype=torch.int64, device=device)
-        self._confidence = torch.zeros(LONGEST + 1, dtype=torch.float32, device=device)
-        pinned = device.type == "cuda"
-        self._seen = torch.zeros(LONGEST + 1, dtype=torch.float32, pin_memory=pinned)
-        self._read = torch.zeros(LONGEST + 1, dtype=torch.int64, pin_memory=pinned)
+        self._read = torch.zeros(LONGEST + 1, dtype=torch.int64, pin_memory=device.type == "cuda")
         self._steps: dict[int, Work] = {}
 
     @property
@@ -201,27 +196,20 @@ class GraphTwin(TwinDrafter):
         self._rows.write(tree_rows([ids[-1]], None, first, self._cache.slots), len(ids))
         self._place.zero_()
         self.chain[:1].copy_(self._rows.tokens)
-        certain = 1.0
-        late: _Late | None = _Late(self.graphs.device) if self.floor or foresee is not None else None
+        late = _Late(self.graphs.device)
         for depth in range(k):
             step()
-            if late is None:
+            if foresee is None:
                 continue
-            self._seen[depth : depth + 1].copy_(self._confidence[depth : depth + 1], non_blocking=True)
             self._read[depth : depth + 1].copy_(self.chain[depth + 1 : depth + 2], non_blocking=True)
-            if not late.passed():
-                continue
-            if foresee is not None and (end := foresee(self._read[:depth].tolist())) is not None:
+            if late.passed() and (end := foresee(self._read[:depth].tolist())) is not None:
                 return end
-            certain *= float(self._seen[depth - 1])
-            if certain < self.floor:
-                return depth + 1
         return k
 
     @property
     def statics(self) -> list[Any]:
         """What holds the tensors that its steps read and write."""
-        return [self._rows, self.chain, self._confidence, self._place, self._advance, *self.graphs.statics]
+        return [self._rows, self.chain, self._place, self._advance, *self.graphs.statics]
 
     def forget(self) -> None:
         """Let the steps go: the cache has other buffers."""
@@ -246,8 +234,7 @@ class GraphTwin(TwinDrafter):
 
         def work() -> None:
             logits.copy_(graphs.step(rows.tokens, rows.sight, size, self._cache))
-            token, confidence = self._choice.tokens(logits, rows.noise_positions)
-            self._confidence.index_copy_(0, self._place, confidence)
+            token = self._choice.tokens(logits, rows.noise_positions)
             self._place.add_(1)
             self.chain.index_copy_(0, self._place, token)
             rows.tokens.copy_(token)
@@ -309,7 +296,7 @@ class DeviceRounds:
                 prepared.rows.tokens[: count + 1].copy_(twin.chain[: count + 1])
             prepared.run()
             logits, positions = prepared.logits[:used], prepared.rows.noise_positions[:used]
-        chosen, _ = self._choice.tokens(logits, positions)
+        chosen = self._choice.tokens(logits, positions)
         clock.mark()
         if count and twin is not None:
             both = torch.cat([twin.chain[1 : count + 1], chosen]).tolist()  # the one time that the host waits

@@ -32,10 +32,10 @@ def _weighed(scaled, peaks, border, best, COUNT: tl.constexpr, SIZE: tl.constexp
 
 @triton.jit
 def choose(
-    logits, noise, settings, scaled, peaks, chosen, confidence,
+    logits, noise, settings, scaled, peaks, chosen,
     SIZE: tl.constexpr, TILES: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """``chosen`` int64 [rows] and ``confidence`` float32 [rows], its probability among what stays; program (row).
+    """``chosen`` int64 [rows]; program (row).
 
     ``logits`` [rows, SIZE], ``noise`` float32 [rows, SIZE]. ``settings`` float32 [4]: one over the temperature, or 0
     for the best logit; top-k, 0 for all; top-p; the logarithm of min-p. ``scaled`` [rows, SIZE] and ``peaks``
@@ -72,11 +72,10 @@ def choose(
                 else:
                     high = middle
             border = low
-    total = _weighed(scaled, peaks, border, best, False, SIZE, TILE)
     if top_p < 1.0:
         low = tl.maximum(border, best - DEEPEST)
         high = best
-        wanted = top_p * total
+        wanted = top_p * _weighed(scaled, peaks, border, best, False, SIZE, TILE)
         if _weighed(scaled, peaks, low, best, False, SIZE, TILE) >= wanted:
             if _weighed(scaled, peaks, high, best, False, SIZE, TILE) >= wanted:
                 low = high
@@ -92,15 +91,11 @@ def choose(
         border = best
     highest = tl.full((), float("-inf"), tl.float32)
     token = tl.full((), 0, tl.int32)
-    kept = tl.zeros((), tl.float32)
-    of_token = tl.zeros((), tl.float32)
     for tile in range(TILES):
         if tl.load(peaks + tile) >= border:
             tokens = tile * TILE + tl.arange(0, TILE)
             values = tl.load(scaled + tokens, tokens < SIZE, other=float("-inf"))
             stays = (values >= border) & (tokens < SIZE)
-            weight = tl.where(stays, tl.exp(values - best), 0.0)
-            kept += tl.sum(weight, 0)
             if not greedy:
                 values += tl.load(noise + row * SIZE + tokens, tokens < SIZE, other=0.0)
             values = tl.where(stays, values, float("-inf"))
@@ -108,8 +103,4 @@ def choose(
             if here > highest:
                 highest = here
                 token = tl.min(tl.where(stays & (values == here), tokens, SIZE), 0)
-                of_token = tl.sum(tl.where(tokens == token, weight, 0.0), 0)
-    if greedy:  # among everything, as a draft's stopping rule wants it
-        kept = total
     tl.store(chosen + row, token.to(tl.int64))
-    tl.store(confidence + row, of_token / kept)

@@ -158,21 +158,20 @@ def noise(seeds: torch.Tensor, positions: torch.Tensor, size: int) -> torch.Tens
 
 def choose(
     logits: torch.Tensor, drawn: torch.Tensor, settings: torch.Tensor, *, tile: int = CHOICE_TILE
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The token int64 [n] of each row of logits [n, vocabulary] with the noise drawn for it, and its probability.
+) -> torch.Tensor:
+    """The token int64 [n] of each row of logits [n, vocabulary] with the noise drawn for it.
 
     ``settings`` are the kernel's: one over the temperature (0: the best logit), top-k, top-p, logarithm of min-p.
     """
     count, size = logits.shape
     tiles = -(-size // tile)
     chosen = torch.empty(count, dtype=torch.int64, device=logits.device)
-    confidence = torch.empty(count, dtype=torch.float32, device=logits.device)
     scaled = torch.empty(count, size, dtype=torch.float32, device=logits.device)
     peaks = torch.empty(count, tiles, dtype=torch.float32, device=logits.device)
     triton_choice.choose[(count,)](
-        logits, drawn, settings, scaled, peaks, chosen, confidence, SIZE=size, TILES=tiles, TILE=tile, num_warps=8
+        logits, drawn, settings, scaled, peaks, chosen, SIZE=size, TILES=tiles, TILE=tile, num_warps=8
     )
-    return chosen, confidence
+    return chosen
 
 
 def _room(count: int, columns: int, like: torch.Tensor, rounded: bool) -> tuple[torch.Tensor, Activations]:

@@ -219,23 +219,6 @@ def test_drafts_change_no_text(card: tuple[Engine, GraphTwin], sampling: Samplin
         assert poisoned == plain
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_a_draft_without_confidence_ends_one_step_late(card: tuple[Engine, GraphTwin]) -> None:
-    engine, twin = card
-    sampling = Sampling(temperature=0)
-    engine.reuse(())
-    planner = FixedK(4)
-    try:
-        twin.floor = 1.0  # never reached
-        whole = write(engine, PROMPT, twin, planner, sampling, 4)
-    finally:
-        twin.floor = 0.0
-    assert {outcome.drafted for outcome in planner.outcomes[:-1]} <= {2}
-    engine.reuse(())
-    assert whole == write(engine, PROMPT, NoDrafter(), FixedK(0), sampling, 4)
-
-
 def first_of(end: int) -> Foresight:
     """Ends behind the first of these tokens."""
     return lambda tokens: next((count for count, token in enumerate(tokens, 1) if token == end), None)

@@ -38,7 +38,7 @@ POINTERS = {
     "x": "i32", "x_scales": "fp32", "x_sums": "fp32", "words": "i32", "scales": "i16", "offsets": "i16", "out": "fp32",
     "table": "i8", "weights": "i8", "parts": "fp32", "slots": "i64", "positions": "i64", "first": "i64", "sums": "fp32",
     "prefixes": "i64", "ancestors": "i64", "noise": "fp32", "seeds": "i32", "settings": "fp32", "scaled": "fp32",
-    "peaks": "fp32", "chosen": "i64", "confidence": "fp32", "tables": "i32",
+    "peaks": "fp32", "chosen": "i64", "tables": "i32",
 }  # fmt: skip
 NUMBERS = {"factor": "fp32", "eps": "fp32", "scale": "fp32", "lift": "fp32"}
 WHOLE = ("low", "high", "low_up", "high_up", "count", "buffer", "chunks")
