@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from inference import device_rounds
 from inference.decoder import Decoder, pack
 from inference.device_rounds import Choice, DeviceRounds, GraphTwin, follow
 from inference.drafters.base import Draft
@@ -18,7 +20,7 @@ from inference.drafters.none import NoDrafter
 from inference.engine import Engine
 from inference.exact import fast_width
 from inference.fused import FusedStep, refusal
-from inference.graphs import GraphForward, bucket, buckets, plain_call
+from inference.graphs import GraphForward, Pass, StaticRows, bucket, buckets, plain_call
 from inference.kv_cache import KVCache
 from inference.linears import DenseLinear
 from inference.quantize.pack import pack as pack_matrix
@@ -244,6 +246,75 @@ def test_nothing_is_drafted_behind_an_end_but_the_step_that_was_launched(card: t
     assert asked == [whole[:count] for count in range(1, place + 1)]
     assert int(twin._place) == place + 1, "one step was launched meanwhile"
     assert twin.launch(PROMPT, place, sampler, foresee) == place, "the last one needs no look"
+
+
+class Waits:
+    """What the host does with a card, in order: steps and marks it launches, what it waits for and what it reads."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, host: Sequence[torch.Tensor]) -> None:
+        self.log: list[str] = []
+        self._host = {tensor.data_ptr() for tensor in host}
+        self._marks = 0
+        for name in ("tolist", "item", "cpu", "numpy", "__int__", "__float__", "__bool__", "__index__"):
+            monkeypatch.setattr(torch.Tensor, name, self._reading(name, getattr(torch.Tensor, name)))
+        monkeypatch.setattr(torch.cuda, "synchronize", lambda *_: self.log.append("synchronize"))
+
+    def _reading(self, name: str, real: Any) -> Any:
+        def read(tensor: torch.Tensor, *rest: Any) -> Any:
+            if tensor.data_ptr() not in self._host:
+                self.log.append(name)
+            return real(tensor, *rest)
+
+        return read
+
+    def event(self, **_: object) -> Any:
+        """Stands for a card's event."""
+        number, log = self._marks, self.log
+        self._marks += 1
+        return SimpleNamespace(
+            record=lambda: log.append(f"mark {number}"), synchronize=lambda: log.append(f"wait {number}")
+        )
+
+
+def test_the_host_waits_once_a_round_and_looks_one_step_late(
+    card: tuple[Engine, GraphTwin], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps and passes do nothing here; rows are made on the host, as on a card."""
+    engine, twin = card
+    engine.reuse(())
+    for _ in engine.prefill(PROMPT, lambda: False):
+        pass
+    waits = Waits(monkeypatch, [twin._read])
+
+    def step() -> None:
+        waits.log.append("step")
+        twin._place.add_(1)
+        twin.chain.index_copy_(0, twin._place, torch.tensor([7]))
+
+    monkeypatch.setattr(twin, "_step", lambda size: step)
+    monkeypatch.setattr(engine.forward, "prepared", lambda count, *_: Pass(
+        StaticRows(count, CPU), lambda: waits.log.append("pass"), torch.zeros(count, 128)))  # fmt: skip
+    monkeypatch.setattr(Choice, "tokens", lambda _, logits, positions: torch.full((len(logits),), 7))
+    late = device_rounds._Late
+    monkeypatch.setattr(device_rounds, "_Late", lambda _: late(torch.device("cuda")))
+    monkeypatch.setattr(torch.cuda, "Event", waits.event)
+    sampler = Sampler(Sampling(temperature=0), 7, PROMPT)
+    assert engine.rounds is not None
+
+    def run(k: int, drafter: Any, foresee: Foresight | None = None) -> list[str]:
+        waits.log.clear()
+        assert engine.rounds is not None
+        done = engine.rounds.run(PROMPT, k, sampler, drafter, engine.cache, engine.width, foresee)
+        assert done is not None
+        assert done.draft.tokens == (7,) * k
+        return list(waits.log)
+
+    run(0, NoDrafter())  # the reply's sampling goes to the card
+    assert run(0, NoDrafter()) == ["pass", "tolist"]
+    assert run(3, twin) == ["step", "step", "step", "pass", "tolist"]
+    assert run(3, twin, lambda tokens: None) == [
+        "step", "mark 0", "step", "mark 1", "wait 0", "step", "mark 2", "wait 1", "pass", "tolist"
+    ]  # fmt: skip
 
 
 @pytest.mark.slow
