@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -24,6 +24,19 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"borrador: {message}\n")
 
 
+class _Version(argparse.Action):
+    """Says which version this is, which takes longer to find out than all of the command line, and ends."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="show the version and end")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"Borrador {version('borrador')}\n")
+        parser.exit(0)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Open the window; the exit status. A wrong argument exits with 2 and one sentence on standard error."""
     for name in ("stdout", "stderr"):
@@ -37,9 +50,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not has_display(sys.platform, os.environ):
         sys.stderr.write("borrador: There is no display; use borrador-cli chat for a chat in the terminal.\n")
         return 1
-    from desktop.app import run
+    # What is imported and made up to the first frame stays: looking for cycles in it takes a tenth of the start.
+    gc.disable()
+    try:
+        from desktop.app import run
 
-    return run(choice, speculation, is_named=is_named)
+        return run(choice, speculation, is_named=is_named)
+    finally:
+        gc.enable()
 
 
 def has_display(platform: str, environment: Mapping[str, str]) -> bool:
@@ -52,7 +70,7 @@ def has_display(platform: str, environment: Mapping[str, str]) -> bool:
 def read_arguments(argv: Sequence[str] | None) -> tuple[ModelChoice, Speculation, bool]:
     """What the command line asks for, and whether it names the model. Raises Problem for a value that cannot be."""
     parser = _Parser(prog="borrador", description="Chat with a language model that drafts for itself.")
-    parser.add_argument("--version", action="version", version=f"Borrador {version('borrador')}")
+    parser.add_argument("--version", action=_Version)
     parser.add_argument("--model", help="starter, a folder, or owner/name[@revision]; the last one where none is named")
     parser.add_argument("--drafter", default="auto", help=" or ".join(DRAFTERS))
     parser.add_argument("--draft-model", default="", help="a smaller model of the same tokenizer, for small-model")

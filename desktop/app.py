@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -71,6 +72,7 @@ def run(
         apply_palette(app, window, palette_for(scheme))
 
     hints.colorSchemeChanged.connect(on_scheme)
+    window.appeared.connect(lambda: gc.enable())  # off until here (__main__)
     window.appeared.connect(worker.start)
     window.appeared.connect(window.shelf.begin)
     window.closed.connect(app.quit)

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from desktop.counting import count, counted_text
 from desktop.field import files_in
 from desktop.sentences import filled
-from desktop.settings.chat_dialog import ChatDialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,6 +125,8 @@ class Desk(QObject):
 
     def show_settings(self) -> None:
         """Let the user change this chat's settings."""
+        from desktop.settings.chat_dialog import ChatDialog
+
         conversation = self._chat.conversation
         last = conversation.last
         dialog = ChatDialog(

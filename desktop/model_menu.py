@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QFileDialog, QMenu
 
-from desktop.models.installed import is_same
+from desktop.models.same import is_same
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction

@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.settings import preferences as stored
 from desktop.settings.cards import cards
-from desktop.settings.dialog import SettingsDialog
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings
@@ -37,6 +36,8 @@ class Preferring(QObject):
 
     def ask(self, shelf: Shelf, thinking: tuple[str, ...]) -> None:
         """Let the user change them; ``thinking`` are the levels that the model at hand knows."""
+        from desktop.settings.dialog import SettingsDialog
+
         network = shelf.network_group()
         dialog = SettingsDialog(
             self.current, self._settings, self._window, thinking=thinking, network=network, cards=cards()

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from desktop.exchange import pages, tree_json
+from desktop.exchange import leftovers, pages, tree_json
 from desktop.exchange.reading import Unknown, chats_in
 from desktop.exchange.whole import distinct, moved, tidied, whole
 from desktop.history.copying import writing
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from desktop.history.records import Record
     from desktop.store import Store
 
-LEFTOVERS = "borrador-unsaved-"
 AT_ONCE = 500
 """So many ids are looked for in one query."""
 
@@ -54,7 +53,7 @@ def save_leftovers(store: Store, places: Iterable[Path]) -> Path | None:
     """Write the chats that could not be stored to the first place that takes them; its path."""
     chats = store.chats_behind
     for place in places if chats else ():
-        path = place / f"{LEFTOVERS}{stamp()}.json"
+        path = place / f"{leftovers.NAME}{stamp()}.json"
         with suppress(OSError, Unavailable):
             for _ in exported(store, chats, path):
                 pass
@@ -65,15 +64,14 @@ def save_leftovers(store: Store, places: Iterable[Path]) -> Path | None:
 def take_in_leftovers(store: Store, places: Iterable[Path]) -> int:
     """Bring in what an earlier run could not store; how many messages."""
     count = 0
-    for place in places:
-        for path in sorted(place.glob(f"{LEFTOVERS}*.json")):
-            with suppress(*FAULTS, OSError, Unknown, Unavailable):
-                chats = list(chats_in(path))
-                newer = list(_newer(store, chats))
-                store.put(*newer)
-                count += len(newer)
-                count += max(imported(store, chats), default=0)
-                path.unlink()
+    for path in leftovers.left_over(places):
+        with suppress(*FAULTS, OSError, Unknown, Unavailable):
+            chats = list(chats_in(path))
+            newer = list(_newer(store, chats))
+            store.put(*newer)
+            count += len(newer)
+            count += max(imported(store, chats), default=0)
+            path.unlink()
     return count
 
 

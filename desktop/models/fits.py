@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.models.installed import is_same
+from desktop.models.same import is_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,6 +12,7 @@ from desktop.models.details import details
 from desktop.models.fit_bar import Fit, Legend
 from desktop.models.parts import fit_of, parts, shown
 from desktop.models.row import Rows, centred
+from desktop.models.same import is_same
 from desktop.sentences import filled, sentence
 from inference.events import Notice
 
@@ -164,16 +165,6 @@ class Installed(QWidget):
     def _on_details(self, model: str) -> None:
         self._opened ^= {model}
         self._show()
-
-
-def is_same(model: str, other: str, entry: Entry) -> bool:
-    """Whether an entry is what ``other`` names: as it is chosen, with its revision, or by its folder."""
-    if not other:
-        return False
-    names = {model, str(entry["folder"])}
-    if entry.get("revision"):
-        names |= {f"{entry['name']}@{entry['revision']}", str(entry["name"])}
-    return other in names
 
 
 def facts(entry: Entry) -> str:

@@ -12,12 +12,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from desktop.models import last
 from desktop.models.asking import Asking
-from desktop.models.discover import Discover
-from desktop.models.downloads import Downloads
 from desktop.models.fits import Fits
-from desktop.models.installed import Installed
 from desktop.models.item import Item, State
-from desktop.models.page import ModelsPage
 from desktop.models.queue import Queue
 from desktop.models.unloading import Unloading
 from desktop.models.words import size
@@ -32,6 +28,7 @@ if TYPE_CHECKING:
     from desktop.header import Header
     from desktop.jobs import Jobs
     from desktop.model_menu import ModelMenu
+    from desktop.models.page import ModelsPage
     from desktop.page import Page
     from desktop.pages import Pages
     from desktop.palette import Palette
@@ -199,6 +196,11 @@ class Shelf(QObject):
     # Within
 
     def _make(self) -> ModelsPage:
+        from desktop.models.discover import Discover
+        from desktop.models.downloads import Downloads
+        from desktop.models.installed import Installed
+        from desktop.models.page import ModelsPage
+
         installed = Installed(self._roles, self._window)
         discover = Discover(self._jobs, self._roles, self._here, self._is_coming, self._window)
         downloads = Downloads(self.queue, self._roles, self._window)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from desktop.exchange.reading import Unknown, chats_in
-from desktop.exchange.writing import exported, imported, save_leftovers, take_in_leftovers
+from desktop.exchange.leftovers import left_over
 from desktop.history.backup import Copying, restored, saved
 from desktop.history.words import in_words
 from desktop.sentences import filled
@@ -107,7 +106,11 @@ class Commands(QObject):
 
     def begin(self) -> None:
         """Bring in what could not be stored when the program ended."""
-        if self._history.store.is_writable and take_in_leftovers(self._history.store, self._places()):
+        if not self._history.store.is_writable or not left_over(self._places()):
+            return
+        from desktop.exchange.writing import take_in_leftovers
+
+        if take_in_leftovers(self._history.store, self._places()):
             self._history.reload()
 
     def end(self, conversations: list[Conversation]) -> None:
@@ -115,6 +118,8 @@ class Commands(QObject):
         self._waiting.clear()
         self.cancel()
         if not self._history.end(conversations):
+            from desktop.exchange.writing import save_leftovers
+
             save_leftovers(self._history.store, self._places())
         self._history.store.close()
 
@@ -136,6 +141,8 @@ class Commands(QObject):
         if self._is_the_history(path):
             return
         chats = [chat] if chat is not None else list(self._history.store.chats)
+        from desktop.exchange.writing import exported
+
         words = filled(self.tr("Exported to {file}."), file=path.name)
         steps = exported(self._history.store, chats, path)
         self._run(_Task(steps, self.tr("Exporting: {count} messages"), lambda _count: words))
@@ -148,6 +155,9 @@ class Commands(QObject):
 
     def import_from(self, path: Path) -> None:
         """Bring in the chats of a file."""
+        from desktop.exchange.reading import Unknown, chats_in
+        from desktop.exchange.writing import imported
+
         try:
             chats = chats_in(path)
         except Unknown as error:

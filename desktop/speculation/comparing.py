@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 
-from desktop.speculation.compare import Compare
-from desktop.speculation.lab import Lab
-from desktop.speculation.reply_record import ReplyRecord
 from inference.bench.comparison import ModeName, Setting
 from inference.settings import Message, Sampling, Speculation
 
@@ -24,6 +21,8 @@ if TYPE_CHECKING:
     from desktop.pages import Pages
     from desktop.palette import Palette
     from desktop.reply import Reply
+    from desktop.speculation.compare import Compare
+    from desktop.speculation.lab import Lab
     from desktop.speculation.panel import Panel
     from desktop.transcript.view import Transcript
     from desktop.worker import Worker
@@ -141,6 +140,8 @@ class Comparing(QObject):
         turn = self._chat.conversation.turn_of(number)
         if turn is None:
             return
+        from desktop.speculation.reply_record import ReplyRecord
+
         record = ReplyRecord(turn.reply, self._window)
         record.both_wanted.connect(self.run_both)
         record.rounds_wanted.connect(self.show_rounds)
@@ -160,8 +161,8 @@ class Comparing(QObject):
         """Other colours."""
         self._roles = palette
         for name in (COMPARE, LAB):
-            page = self._pages.made(name)
-            if isinstance(page, Compare | Lab):
+            page = cast("Compare | Lab | None", self._pages.made(name))
+            if page is not None:
                 page.apply_palette(palette)
 
     # Within
@@ -173,6 +174,8 @@ class Comparing(QObject):
         self._pages.go(name)
 
     def _make_compare(self) -> Compare:
+        from desktop.speculation.compare import Compare
+
         page = Compare(self._roles, self._window)
         page.wanted.connect(self._on_wanted)
         page.stop_wanted.connect(self._worker.stop_comparing)
@@ -185,6 +188,8 @@ class Comparing(QObject):
         return page
 
     def _make_lab(self) -> Lab:
+        from desktop.speculation.lab import Lab
+
         page = Lab(self._roles, self._window)
         page.wanted.connect(self._worker.explain)
         page.back_wanted.connect(self.go_back)

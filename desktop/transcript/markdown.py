@@ -10,8 +10,6 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-
 from desktop.transcript.blocks import Block, Run
 from desktop.transcript.code import HIDDEN
 from desktop.transcript.cutter import FENCE
@@ -20,6 +18,7 @@ from desktop.transcript.formula_marks import add_formulas
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
     from desktop.transcript.blocks import Cut, Kind
@@ -93,6 +92,8 @@ def _as_it_is(source: str, offset: int) -> list[Block]:
 
 @cache
 def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.disable("text_join")  # what was escaped stays apart, so that each run is found in the source
     add_formulas(parser)

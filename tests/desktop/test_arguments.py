@@ -5,11 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import pytest
 
 from desktop.__main__ import has_display, main, read_arguments
 from inference.settings import ModelChoice, Speculation
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_nothing_given_is_the_starter() -> None:
@@ -68,6 +73,52 @@ def test_i01_the_window_imports_nothing_heavy() -> None:
     code = "import sys, desktop.app; print({'torch', 'transformers', 'bitsandbytes', 'numpy'} & set(sys.modules))"
     ended = in_a_process(code)
     assert ended.stdout == "set()\n"
+
+
+BEHIND_THE_FIRST_FRAME = (
+    "markdown_it", "pygments", "ziamath", "pyqtgraph", "keyring", "pypdf", "docx", "huggingface_hub",
+    "importlib.metadata", "email", "http", "asyncio", "PySide6.QtPrintSupport", "inference.bench.record",
+    "inference.session", "inference.loading", "desktop.exchange.writing", "desktop.exchange.reading",
+    "desktop.models.installed",
+    "desktop.models.discover", "desktop.models.page", "desktop.settings.dialog", "desktop.settings.chat_dialog",
+    "desktop.speculation.compare", "desktop.speculation.lab", "desktop.speculation.reply_record",
+)
+"""What a window that was just painted has no use for: each takes time from the start."""
+
+UNTIL_THE_FIRST_FRAME = """
+import gc, os, sys
+import desktop.__main__ as program
+from desktop import app
+
+class Window(app.MainWindow):
+    told = False
+
+    def show(self):
+        super().show()
+        self.appeared.connect(self.tell)  # behind what the program itself connects
+
+    def paintEvent(self, event):
+        super().paintEvent(event)
+        if not self.told:
+            print(sorted(set(sys.modules) & set(sys.argv[1:])), "cycles looked for:", gc.isenabled())
+        self.told = True
+
+    def tell(self):
+        print("cycles looked for:", gc.isenabled(), flush=True)
+        os._exit(0)
+
+app.MainWindow = Window
+program.main([])
+"""
+
+
+def test_the_first_frame_needs_no_dialogs_nor_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "TMPDIR", "HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    assert all(map(find_spec, BEHIND_THE_FIRST_FRAME)), "names of modules change"
+    ended = in_a_process(UNTIL_THE_FIRST_FRAME, *BEHIND_THE_FIRST_FRAME)
+    assert ended.stdout == "[] cycles looked for: False\ncycles looked for: True\n", ended
 
 
 def test_i11_without_a_display_it_says_so_and_ends(
