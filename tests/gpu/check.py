@@ -3,8 +3,9 @@
 Models of random weights in the shapes of Llama-3-8B and a 1.5B one. Prints one JSON object, and a table on standard
 error as it goes; exit status 0 when nothing is wrong. `--only` takes sections by name for a short slot, and one that
 fails does not stop the others: where it takes the card with it, a new process does the rest. `--out FILE` holds what is
-known after each section. `--device cpu --tiny` runs the same code anywhere (with TRITON_INTERPRET=1 the kernels
-too); `--starter FOLDER` adds a real model.
+known after each section. No section is begun after `--seconds`, and 50 seconds later what is known is printed and the
+process ends, so that all takes less than eight minutes. `--device cpu --tiny` runs the same code anywhere (with
+TRITON_INTERPRET=1 the kernels too); `--starter FOLDER` adds a real model.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import argparse
 import gc
 import importlib
 import json
+import os
 import platform
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from functools import partial
@@ -31,6 +34,10 @@ from tests.gpu.report import Report, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+SECONDS = 400
+GRACE = 50
+"""Seconds in which sections are begun, and that the last one may take beyond them; importing takes up to 30 more."""
 
 SECTIONS = {
     "kernels": ("kernels", "oracle"),
@@ -59,10 +66,12 @@ def check(
     say: Callable[[str], None],
     keep: Callable[[dict[str, Any]], object] = lambda result: None,
     anew: Callable[[list[str]], dict[str, Any] | None] = lambda names: None,
+    cut_short: Callable[[dict[str, Any]], object] = lambda result: None,
 ) -> dict[str, Any]:
     """Run the sections; the result as the object that is printed, and kept after each of them.
 
-    ``anew`` runs sections in a process of their own, for when the card is lost to this one.
+    ``anew`` runs sections in a process of their own, for when the card is lost to this one. ``cut_short`` hears what is
+    known when a section goes on GRACE seconds after the time was up, and should end the process.
     """
     begun = time.perf_counter()
     results: dict[str, Any] = {}
@@ -80,7 +89,16 @@ def check(
             "sections": results,
         }
 
+    def give_up() -> None:
+        left = [name for name in names if "seconds" not in results.get(name, {})]
+        report.wrong(f"the time is up, and {left[0]} goes on; cut short: {', '.join(left)}")
+        keep(found())
+        cut_short(found())
+
     name_of_device = device_name(report.device)
+    watch = threading.Timer(max(0.0, report.until + GRACE - time.perf_counter()), give_up)
+    watch.daemon = True
+    watch.start()
     for number, name in enumerate(names):
         started = time.perf_counter()
         say(f"--- {name}")
@@ -113,6 +131,7 @@ def check(
             elif rest:
                 report.wrong(f"sections {', '.join(rest)} are left out: they did not run in a new process either")
             break
+    watch.cancel()
     keep(found())
     return found()
 
@@ -173,7 +192,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--tiny", action="store_true", help="a model of one small layer")
     parser.add_argument("--only", help=f"sections, separated by commas, of {', '.join(SECTIONS)}")
     parser.add_argument("--tokens", type=int, default=48, help="of each text")
-    parser.add_argument("--seconds", type=float, default=420, help="no section and no text is begun after this time")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="no section or text is begun after this time")
     parser.add_argument("--starter", help="folder of a real model")
     parser.add_argument("--out", type=Path, help="a file for the JSON object, written after each section")
     options = parser.parse_args(argv)
@@ -196,7 +215,12 @@ def main(argv: list[str] | None = None) -> int:
         if options.out is not None:
             options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
-    result = check(report, names, say, keep, partial(in_a_new_process, options, until))
+    def end(result: dict[str, Any]) -> None:
+        print(json.dumps(result, indent=1), flush=True)
+        say(f"PROBLEM: {report.problems[-1]}")
+        os._exit(1)  # the card may be busy with what is not waited for
+
+    result = check(report, names, say, keep, partial(in_a_new_process, options, until), end)
     print(json.dumps(result, indent=1))
     for problem in report.problems:
         say(f"PROBLEM: {problem}")

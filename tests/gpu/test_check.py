@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -113,6 +114,37 @@ def test_a_goal_missed_is_no_problem_and_what_time_leaves_out_is(
     assert status == 1
     assert result["problems"] == ["section 8b is left out: the time is up"]
     assert "PROBLEM: section 8b is left out: the time is up" in told
+
+
+def test_a_section_that_goes_on_too_long_is_cut_short_with_what_is_known(
+    capsys: pytest.CaptureFixture[str], sections: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Under eight minutes whatever happens: the process would end where the test goes on."""
+    ended = threading.Event()
+    status: list[int] = []
+
+    def exit(code: int) -> None:
+        status.append(code)
+        ended.set()
+
+    def hangs(report: Report) -> dict[str, Any]:
+        report.say("half of it")
+        assert ended.wait(30)
+        return {}
+
+    monkeypatch.setattr(check.os, "_exit", exit)
+    monkeypatch.setattr(check, "GRACE", 0)
+    sections |= {"kernels": lambda report: {"figure": 1}, "8b": hangs}
+    check.main([*HERE, "--only", "kernels,8b,bf16", "--seconds", "1.5", "--out", str(tmp_path / "found.json")])
+    assert status == [1]
+    printed, _ = json.JSONDecoder().raw_decode(capsys.readouterr().out)
+    assert printed["problems"] == ["the time is up, and 8b goes on; cut short: 8b, bf16"]
+    assert printed["sections"]["kernels"]["figure"] == 1
+    assert "half of it" in printed["table"]
+
+
+def test_the_default_time_ends_under_eight_minutes() -> None:
+    assert check.SECONDS + check.GRACE + 30 <= 8 * 60  # and what importing takes
 
 
 def test_names_of_sections_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
