@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 PROMPT = 200
 ROOM = 700
 LONGEST = 8
-ACCEPTANCES = (0.7, 0.8, 0.9)
+ACCEPTANCES = (0.9, 0.8, 0.7)
+"""The one with a goal first: what time leaves out are the others."""
 DRAFTS = (2, 3, 4, 5, 6)
 GOALS = {"plain": 0.75, "twin": 0.55, "c": 0.28, "v5": 1.08, "speed": 1.9}
 
@@ -185,13 +186,18 @@ def steps(report: Report, name: str, shape: Shape, *, goals: bool = False) -> di
         found["graphs_gb"] = (card.target.pass_bytes + card.twin.graph_bytes) / 1e9
         report.say(f"{name}: {found['peak_gb']:.1f} GB at most, of which graphs {found['graphs_gb']:.2f} GB")
     if goals and not report.tiny:
-        report.goal("plain step's share of the copy", shares["plain"], least=GOALS["plain"])
-        report.goal("twin step's share of the copy", shares["twin"], least=GOALS["twin"])
-        report.goal("c", c, most=GOALS["c"])
-        report.goal("v(5)", v[5], most=GOALS["v5"])
-        if 0.9 in best:
-            report.goal("speed-up at acceptance .90", best[0.9]["real"], least=GOALS["speed"])
+        judge(report, shares, c, v[5], best[0.9]["real"] if 0.9 in best else None)
     return found
+
+
+def judge(report: Report, shares: dict[str, float], c: float, v5: float, speed: float | None) -> None:
+    """Hold the figures of the 8B shape to what was hoped for; ``speed`` None when there was no time for it."""
+    report.goal("plain step's share of the copy", shares["plain"], least=GOALS["plain"])
+    report.goal("twin step's share of the copy", shares["twin"], least=GOALS["twin"])
+    report.goal("c", c, most=GOALS["c"])
+    report.goal("v(5)", v5, most=GOALS["v5"])
+    if speed is not None:
+        report.goal("speed-up at acceptance .90", speed, least=GOALS["speed"])
 
 
 def tuning(report: Report, name: str, twin: Any, found: dict[str, Any]) -> None:
@@ -299,7 +305,7 @@ def speeds(report: Report, card: Card, times: dict[str, float]) -> list[dict[str
     text, _, _ = card.write(NoDrafter(), Always(0), greedy, count)
     _, _, plain = card.write(NoDrafter(), Always(0), greedy, count)
     found = []
-    for acceptance in ACCEPTANCES[-1:] if report.tiny else ACCEPTANCES:
+    for acceptance in ACCEPTANCES[:1] if report.tiny else ACCEPTANCES:
         if report.late:
             report.say("the other acceptances are left out: the time is up")
             break

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from tests.gpu import check, shapes, texts
+from tests.gpu import check, shapes, steps, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,6 +147,30 @@ def test_the_default_time_ends_under_eight_minutes() -> None:
     assert check.SECONDS + check.GRACE + 30 <= 8 * 60  # and what importing takes
 
 
+@pytest.mark.parametrize("met", [True, False])
+def test_figures_are_judged_in_the_table_and_the_object(
+    capsys: pytest.CaptureFixture[str], sections: dict[str, Any], met: bool
+) -> None:
+    """Each at its border, and a little beyond it."""
+    little = 0.0 if met else 0.001
+
+    def measured(report: Report) -> dict[str, Any]:
+        shares = {"plain": 0.75 - little, "twin": 0.55 - little}
+        steps.judge(report, shares, 0.28 + little, 1.08 + little, 1.9 - little)
+        return {}
+
+    sections["8b"] = measured
+    status, result, told = run(capsys, "--only", "8b")
+    assert status == 0
+    bounds = {goal["what"]: goal["bound"] for goal in result["goals"] if goal["met"] == met}
+    assert bounds == {
+        "plain step's share of the copy": "at least 0.75", "twin step's share of the copy": "at least 0.55",
+        "c": "at most 0.28", "v(5)": "at most 1.08", "speed-up at acceptance .90": "at least 1.9",
+    }  # fmt: skip
+    assert told.count("goal met" if met else "goal MISSED") == 5
+    assert steps.ACCEPTANCES[0] == 0.9, "that one is measured before time runs out"
+
+
 def test_names_of_sections_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         check.main([*HERE, "--only", "kernel"])
@@ -184,8 +208,6 @@ def test_texts_are_compared_and_another_one_is_a_problem(
 @pytest.mark.timeout(900)
 def test_kernels_and_steps_run_interpreted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The same code as on a card, with capture replaced by a plain call."""
-    from tests.gpu import steps
-
     monkeypatch.setattr(shapes, "TINY", shapes.TINY | {"vocab_size": 128})
     monkeypatch.setattr(steps, "TINY", shapes.TINY)
     monkeypatch.setattr(steps, "ROOM", 60)
