@@ -67,7 +67,7 @@ class StepTimes:
         return [ms * (1 + more * beyond) for ms, more in zip(self.verify, growth, strict=True)]
 
 
-def typical_ms(steps: dict[str, Callable[[], object]]) -> dict[str, float]:
+def typical_ms(steps: dict[str, Callable[[], object]], budget_s: float = BUDGET_S) -> dict[str, float]:
     """Times of several steps, run in turns: of the first the median, of the others what is to it as their least to its.
 
     What a busy machine adds is in no two medians alike; the least times compare what the steps themselves take.
@@ -77,7 +77,7 @@ def typical_ms(steps: dict[str, Callable[[], object]]) -> dict[str, float]:
         step()  # the first call prepares kernels
     started = time.perf_counter()
     while len(next(iter(times.values()))) < 3 or (
-        time.perf_counter() - started < BUDGET_S * len(steps) and len(next(iter(times.values()))) < 15
+        time.perf_counter() - started < budget_s * len(steps) and len(next(iter(times.values()))) < 15
     ):
         for name, step in steps.items():
             begun = time.perf_counter()

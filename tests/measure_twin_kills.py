@@ -8,7 +8,6 @@ and nothing may be left behind that grows. The last one is let finish. Not a tes
 from __future__ import annotations
 
 import argparse
-import contextlib
 import hashlib
 import os
 import random
@@ -37,10 +36,11 @@ KILLS = 20
 TRIES = 60
 """A build that ends before its kill does not count."""
 
-DISK_MB = 100
-"""Of the small disk; the twin of nf3 takes 55."""
+DISK_MB, HALF_MB = 100, 30
+"""Of the small disk, and what is left of it for the half of a file; the twin of nf3 takes 55."""
 
 RECIPES = ("nf3", "affine4")
+FILLER = "filler"
 MODULE = "tests.measure_twin_kills"
 
 
@@ -63,7 +63,7 @@ class Start:
         """A hash of what it writes, and whether a twin drafted."""
         assert self.session.ready is not None
         drafts = self.session.ready.offered.find("twin") is not None
-        request = Request(1, (Message("user", "Why is the sky blue?"),), Sampling(temperature=0), max_new_tokens=48)
+        request = Request(1, (Message("user", "Why is the sky blue?"),), Sampling(temperature=0), max_new_tokens=32)
         *_, last = self.session.reply(request, Control(Speculation(on=drafts, k=3, drafter="twin")))
         assert isinstance(last, Finished)
         return f"{hashlib.sha256(str(last.token_ids).encode()).hexdigest()[:12]} {'drafted' if drafts else 'alone'}"
@@ -91,32 +91,25 @@ def child(recipe: str, how: str) -> None:
 
 
 def on_a_full_disk(recipe: str, moment: str) -> None:
-    """A start whose disk (a small one, mounted over the folder of twins) is filled in the middle of a build."""
-    start, filler = Start(recipe), kept.folder() / "filler"
+    """A start whose disk (a small one, mounted over the folder of twins) is filled in the middle of a build.
 
-    def fill() -> None:
-        with filler.open("wb") as file, contextlib.suppress(OSError):
-            while True:
-                free = os.statvfs(kept.folder()).f_bavail * 4096
-                os.posix_fallocate(file.fileno(), file.tell(), max(4096, free))
-                file.seek(0, os.SEEK_END)
-
-    def watch() -> None:
-        while not list(kept.folder().glob("*" + kept.PART)):
-            time.sleep(0.0005)
-        fill()
-
-    watching = threading.Thread(target=watch, daemon=True)
-    if moment == "keeping":
-        watching.start()
+    Where that is to be in the middle of the file, the room is not asked for: others took it after the question.
+    """
+    start, asks, filler = Start(recipe), kept.require_space, kept.folder() / FILLER
     for line in start.build(quick=True):
-        if moment == "quantizing" and line.startswith("at 0.5") and not filler.exists():
-            fill()
+        if line.startswith("at 0.5") and not filler.exists():
+            with filler.open("wb") as file:
+                disk = os.statvfs(kept.folder())
+                left = HALF_MB * 10**6 if moment == "keeping" else 0
+                os.posix_fallocate(file.fileno(), 0, disk.f_bavail * disk.f_frsize - left)
+            if moment == "keeping":
+                kept.require_space = lambda *_: None
         if not line.startswith("at "):
             say(line)
     say(f"text {start.text()}")
     say(f"left {leftovers()}")
     filler.unlink()
+    kept.require_space = asks
     for line in start.build(quick=True):
         if not line.startswith("at "):
             say(line)
@@ -131,7 +124,7 @@ def leftovers() -> dict[str, int]:
         "twins": sum(name.endswith(".safetensors") for name in names),
         "parts": sum(name.endswith(kept.PART) for name in names),
         "damaged": sum(name.endswith(kept.DAMAGED) for name in names),
-        "others": sum(name not in ("sources.json", "filler") and "safetensors" not in name for name in names),
+        "others": sum(name not in ("sources.json", FILLER) and "safetensors" not in name for name in names),
     }
 
 

@@ -10,7 +10,10 @@ import argparse
 import json
 import platform
 import sys
+import tempfile
+import threading
 import time
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 BUILT_IN_NAME = "built-in"
 MADE_AT_LOAD = ("twin", "hybrid", "auto", "small-model")
 """Drafters that a model only has when it was loaded for them."""
+OFF_GRID = "-degridded"
+"""Behind the name of a model whose weights got noise."""
 TWIN_K = 4
 """Draft length at which the twin's acceptance by depth is taken when ``--k`` names none."""
 
@@ -55,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--twin", action="store_true", help="the twin's build time, bits, acceptance by depth, and c")
     parser.add_argument("--recipes", metavar="A,B", help="with --twin: instead, compare these recipes, or all")
     parser.add_argument("--quick", action="store_true", help="with --recipes: without error feedback")
+    parser.add_argument("--degrid", action="store_true", help="with --recipes: of a copy with noise on its grid")
     parser.add_argument("--peers", action="store_true", help="transformers' generate and prompt lookup too (greedy)")
     parser.add_argument("--sampling", action="store_true", help="instead of replies: what choosing a token costs")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output and nothing else")
@@ -247,8 +253,29 @@ def _recipes(session: Session, options: argparse.Namespace) -> dict[str, Any]:
 
     names, prompts = names_of(options.recipes), prompts_of(options)
     choice = replace(terminal.model_choice(options), drafter="twin", recipe=names[0], twin_later=True)
-    load(session, choice, {})
-    return recipes_record(session, names, prompts, options.max_new_tokens, _heard, quick=options.quick)
+    with tempfile.TemporaryDirectory() if options.degrid else nullcontext() as folder:
+        if folder is not None:
+            choice = replace(choice, model=_degridded(choice.model, Path(folder)))
+        load(session, choice, {})
+        return recipes_record(session, names, prompts, options.max_new_tokens, _heard, quick=options.quick)
+
+
+def _degridded(model: str, folder: Path) -> str:
+    """A copy in the folder that is not on its grid."""
+    from inference.bench.degrid import degridded
+    from inference.models.source import locate
+
+    search = locate(model, threading.Event())
+    while True:
+        try:
+            notice, _ = next(search)
+        except StopIteration as end:
+            source: Path = end.value.folder
+            break
+        _heard(notice)
+    copy = folder / f"{source.name}{OFF_GRID}"
+    degridded(source, copy)
+    return str(copy)
 
 
 def _sampling(session: Session, options: argparse.Namespace) -> dict[str, Any]:

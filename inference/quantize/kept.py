@@ -6,6 +6,7 @@ aside. Knows nothing of how a twin is made or run.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -101,9 +102,9 @@ def save(matrices: Mapping[str, Packed], record: Record) -> Path:
     from safetensors.torch import save_file
 
     place = file_of(record.source, record.recipe, calibrated=record.calibrated)
-    require_space(folder(), record.bytes + HEADER_BYTES)
     writable(folder())
     _clear_parts()
+    require_space(folder(), record.bytes + HEADER_BYTES)
     tensors: dict[str, torch.Tensor] = {}
     shapes: dict[str, Any] = {}
     for path, matrix in matrices.items():
@@ -123,6 +124,8 @@ def save(matrices: Mapping[str, Packed], record: Record) -> Path:
         _sync_folder()
     except (OSError, SafetensorError) as error:
         part.unlink(missing_ok=True)
+        if os.strerror(errno.ENOSPC) in str(error):  # others took the room meanwhile
+            require_space(folder(), record.bytes + HEADER_BYTES)
         raise Problem("error.write", file=str(place), detail=str(error).split("\n")[0].rstrip(".")) from error
     return place
 

@@ -59,7 +59,7 @@ class Clocked:
         return self._forward(rows, cache, **options)
 
 
-def by_the_clock(steps: dict[str, Callable[[], object]]) -> dict[str, float]:
+def by_the_clock(steps: dict[str, Callable[[], object]], budget_s: float) -> dict[str, float]:
     found = {}
     for name, step in steps.items():
         begun = Clocked.now

@@ -118,6 +118,39 @@ def test_room_is_asked_for_first(monkeypatch: pytest.MonkeyPatch) -> None:
         kept.save(matrices(), RECORD)
 
 
+def test_a_disk_that_fills_while_it_is_written_is_told_with_figures(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import safetensors.torch
+    from safetensors import SafetensorError
+
+    free = [10**9]
+
+    def full(tensors: object, part: Path, metadata: object) -> None:
+        part.write_bytes(b"half of it")
+        free[0] = 0
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(safetensors.torch, "save_file", full)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": free[0]}))
+    with pytest.raises(Problem, match="needs 1 MB of free space and has 0 MB"):
+        kept.save(matrices(), RECORD)
+    assert not list(folder.glob("*" + kept.PART))
+
+
+def test_what_a_killed_build_left_takes_no_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    left = folder / f"old.safetensors.{2**22 + 1}{kept.PART}"  # no process has such a number
+    left.write_bytes(b"half of it")
+    monkeypatch.setattr(
+        "shutil.disk_usage", lambda _: type("Usage", (), {"free": 0 if left.exists() else 10**9})
+    )
+    kept.save(matrices(), RECORD)
+    assert load() is not None
+    assert not left.exists()
+
+
+
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is of POSIX")
 def test_killed_at_twenty_random_moments_of_saving(folder: Path) -> None:
     generator = random.Random(9)
