@@ -11,13 +11,13 @@ import os
 import shutil
 from pathlib import Path
 
-import platformdirs
-
 from inference.messages import Problem
 
 
 def data_folder() -> Path:
     """The program's folder in the user's data; not created here."""
+    import platformdirs
+
     return platformdirs.user_data_path("borrador", appauthor=False)
 
 
@@ -43,19 +43,27 @@ def require_models_folder() -> Path:
     return writable(folder)
 
 
+def _cache_folder() -> Path:
+    try:
+        import platformdirs
+    except ImportError:  # a bare machine on which a card is checked
+        return Path.home() / ".cache" / "borrador"
+    return platformdirs.user_cache_path("borrador", appauthor=False)
+
+
 def tuning_file() -> Path:
     """What was measured on this machine and can be measured again; not created here."""
-    return platformdirs.user_cache_path("borrador", appauthor=False) / "tuning.json"
+    return _cache_folder() / "tuning.json"
 
 
 def native_folder() -> Path:
     """Where compiled products are kept, which can be compiled again; not created here."""
-    return platformdirs.user_cache_path("borrador", appauthor=False) / "native"
+    return _cache_folder() / "native"
 
 
 def priors_file() -> Path:
     """What was learned of models' drafters and can be learned again; not created here."""
-    return platformdirs.user_cache_path("borrador", appauthor=False) / "drafters.json"
+    return _cache_folder() / "drafters.json"
 
 
 def hub_cache() -> Path:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,12 +17,12 @@ from tests.gpu import check, shapes, steps, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.gpu.report import Report
 
 pytestmark = pytest.mark.filterwarnings("ignore:(invalid value|overflow|divide by zero) encountered:RuntimeWarning")
 
+ROOT = Path(__file__).resolve().parents[2]
 HERE = ["--device", "cpu", "--tiny", "--tokens", "6"]
 
 
@@ -202,6 +206,27 @@ def test_texts_are_compared_and_another_one_is_a_problem(
     status, result, told = run(capsys, "--only", "fp32")
     assert status == 1
     assert "PROBLEM: float32, reference, fast, greedy, spoilt, K 4: differs from plain decoding from token 5" in told
+
+
+BARE = """
+import sys
+sys.modules.update(dict.fromkeys(("bitsandbytes", "gguf", "platformdirs", "keyring", "pynvml", "PySide6"), None))
+from tests.gpu import check
+sys.exit(check.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.slow
+def test_a_machine_that_has_little_but_torch_and_transformers_will_do(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    environment["HOME"] = str(tmp_path)
+    command = [sys.executable, "-c", BARE, *HERE, "--only", "kernels,bandwidth,1.5b,fp32,starter"]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, env=environment, cwd=ROOT, check=False)
+    found = json.loads(ended.stdout)
+    assert (ended.returncode, found["problems"]) == (0, [])
+    assert found["sections"]["kernels"]["left_out"] == found["sections"]["1.5b"]["left_out"] == "no CUDA card"
+    assert found["sections"]["bandwidth"]["products"]
+    assert {text["forward"] for text in found["sections"]["fp32"]["texts"]} >= {"decoder"}
 
 
 @pytest.mark.slow
