@@ -207,9 +207,7 @@ class Decoder:
         """Logits [rows.used, vocabulary] in the model's precision; ``last_only`` gives [1, vocabulary]."""
         heads, key_heads, used = self._heads, self._key_heads, rows.used
         self.reserve(cache)
-        if self._compiled is not None and len(rows.tokens) < layers.ROWS and self._watched is None:
-            if rows.given_up is not None and rows.given_up():
-                raise Interrupted
+        if self._compiled is not None and self._watched is None:
             return self._compiled(
                 self._embed(rows.tokens),
                 self._turns(rows),
@@ -219,6 +217,7 @@ class Decoder:
                 first=rows.first,
                 span=rows.span,
                 last_only=last_only,
+                given_up=rows.given_up,
             )
         cos, sin = torch.split(self._turns(rows), 1, 1)
         rotary = cos, sin

@@ -46,7 +46,13 @@ typedef struct {
     const float *turn;
     const uint8_t *const *masks;
     int threads, last_only;
+    int (*given_up)(void);  /* asked between layers, or null */
 } Pass;
+
+/* More rows than these are shared by all threads between the products; fewer are done before they have met. */
+#define SHARED 16
+#define OVER_ROWS(COUNT)                                                                                               \
+    _Pragma("omp parallel for schedule(static) num_threads(team)") for (long r = 0; r < COUNT; r++)
 
 static int multiply(const Matrix *m, const float *x, float *out, long rows, int threads) {
     float *y = out;
@@ -87,7 +93,18 @@ TARGET static void norm(const float *x, const float *weight, float *out, long si
     squares = sum(sums);
     for (; i < size; i++) squares += x[i] * x[i];
     const float scale = 1 / sqrtf(squares / size + eps);
-    for (i = 0; i < size; i++) out[i] = x[i] * scale * weight[i];
+    for (i = 0; i + 8 <= size; i += 8) {
+        const __m256 v = _mm256_mul_ps(_mm256_loadu_ps(x + i), _mm256_set1_ps(scale));
+        _mm256_storeu_ps(out + i, _mm256_mul_ps(v, _mm256_loadu_ps(weight + i)));
+    }
+    for (; i < size; i++) out[i] = x[i] * scale * weight[i];
+}
+
+TARGET static void add(float *x, const float *more, long size) {
+    long i = 0;
+    for (; i + 8 <= size; i += 8)
+        _mm256_storeu_ps(x + i, _mm256_add_ps(_mm256_loadu_ps(x + i), _mm256_loadu_ps(more + i)));
+    for (; i < size; i++) x[i] += more[i];
 }
 
 /* Turn a head's query or key by its position, behind its norm where there is one. */
@@ -111,8 +128,9 @@ TARGET static void turn(const float *x, const float *weight, float eps, const fl
 
 typedef struct {
     const float *query;
-    const uint8_t *seen; /* null: all of them */
-    float *scores;       /* room for the span and seven more */
+    const uint8_t *seen;  /* null: all of them */
+    long span;            /* up to the last that is seen */
+    float *scores;        /* room for the span and seven more */
     float *out;
     float inverse;
 } Query;
@@ -120,15 +138,16 @@ typedef struct {
 /* Scores of one query with the slots from `first` on. */
 INLINE void score(const Query *q, const float *keys, long first, long last, long size, float scale) {
     long j = first;
-    for (; j + 4 <= last; j += 4) {
-        __m256 sums[4];
-        UNROLL for (int i = 0; i < 4; i++) sums[i] = _mm256_setzero_ps();
+    for (; j + 8 <= last; j += 8) {
+        __m256 sums[8];
+        UNROLL for (int i = 0; i < 8; i++) sums[i] = _mm256_setzero_ps();
         for (long d = 0; d < size; d += 8) {
             const __m256 part = _mm256_loadu_ps(q->query + d);
-            UNROLL for (int i = 0; i < 4; i++)
+            UNROLL for (int i = 0; i < 8; i++)
                 sums[i] = _mm256_fmadd_ps(part, _mm256_loadu_ps(keys + (j + i) * size + d), sums[i]);
         }
-        _mm_storeu_ps(q->scores + j, _mm_mul_ps(four_sums(sums), _mm_set1_ps(scale)));
+        UNROLL for (int i = 0; i < 8; i += 4)
+            _mm_storeu_ps(q->scores + j + i, _mm_mul_ps(four_sums(sums + i), _mm_set1_ps(scale)));
     }
     for (; j < last; j++) {
         __m256 sums = _mm256_setzero_ps();
@@ -139,11 +158,23 @@ INLINE void score(const Query *q, const float *keys, long first, long last, long
 }
 
 /* Scores to shares, not yet divided by their sum. */
-INLINE void share(Query *q, long span) {
-    if (q->seen) for (long j = 0; j < span; j++) if (!q->seen[j]) q->scores[j] = -INFINITY;
-    for (long j = span; j < span + 7; j++) q->scores[j] = -INFINITY;
+INLINE void share(Query *q) {
     __m256 tops = _mm256_set1_ps(-INFINITY), total = _mm256_setzero_ps();
-    for (long j = 0; j < span; j += 8) tops = _mm256_max_ps(_mm256_loadu_ps(q->scores + j), tops);
+    const __m256 nothing = tops;
+    const long span = q->span;
+    for (long j = span; j < span + 7; j++) q->scores[j] = -INFINITY;
+    for (long j = 0; j < span; j += 8) {
+        __m256 some = _mm256_loadu_ps(q->scores + j);
+        if (q->seen) {
+            uint64_t seen = 0;
+            if (j + 8 <= span) memcpy(&seen, q->seen + j, 8);
+            else memcpy(&seen, q->seen + j, span - j);
+            const __m256i is = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)seen));
+            some = _mm256_blendv_ps(nothing, some, _mm256_castsi256_ps(_mm256_slli_epi32(is, 31)));
+            _mm256_storeu_ps(q->scores + j, some);
+        }
+        tops = _mm256_max_ps(some, tops);
+    }
     float top[8];
     _mm256_storeu_ps(top, tops);
     for (int i = 1; i < 8; i++) top[0] = top[i] > top[0] ? top[i] : top[0];
@@ -169,27 +200,34 @@ INLINE void mix(int parts, const float *shares, const float *values, long first,
 }
 
 /* Some queries over the slots that each sees. The sums of one do not depend on the others. */
-TARGET static void attend(Query *queries, long count, const float *keys, const float *values, long span, long size,
-                          float scale) {
-    for (long first = 0; first < span; first += SLOTS) {
-        const long last = span - first < SLOTS ? span : first + SLOTS;
-        for (long i = 0; i < count; i++) score(queries + i, keys, first, last, size, scale);
-    }
+INLINE void attend_with(long size, Query *queries, long count, const float *keys, const float *values, float scale) {
+    long span = 0;
+    for (long i = 0; i < count; i++) span = queries[i].span > span ? queries[i].span : span;
+#define OVER_SLOTS                                                                                                     \
+    for (long first = 0; first < span; first += SLOTS)                                                                 \
+        for (long i = 0; i < count; i++)                                                                               \
+            for (long last = first + SLOTS < queries[i].span ? first + SLOTS : queries[i].span; last > first; last = 0)
+    OVER_SLOTS score(queries + i, keys, first, last, size, scale);
     for (long i = 0; i < count; i++) {
-        share(queries + i, span);
+        share(queries + i);
         memset(queries[i].out, 0, 4 * size);
     }
-    for (long first = 0; first < span; first += SLOTS) {
-        const long last = span - first < SLOTS ? span : first + SLOTS;
-        for (long i = 0; i < count; i++) {
-            const Query *q = queries + i;
-            long d = 0;
-            for (; d + 64 <= size; d += 64) mix(8, q->scores, values + d, first, last, size, q->out + d);
-            for (; d < size; d += 8) mix(1, q->scores, values + d, first, last, size, q->out + d);
-        }
+    OVER_SLOTS {
+        const Query *q = queries + i;
+        long d = 0;
+        for (; d + 64 <= size; d += 64) mix(8, q->scores, values + d, first, last, size, q->out + d);
+        for (; d < size; d += 8) mix(1, q->scores, values + d, first, last, size, q->out + d);
     }
+#undef OVER_SLOTS
     for (long i = 0; i < count; i++)
         for (long d = 0; d < size; d++) queries[i].out[d] *= queries[i].inverse;
+}
+
+/* The usual sizes of heads are known to the compiler: its loops over them are half as long. */
+TARGET static void attend(Query *queries, long count, const float *keys, const float *values, long size, float scale) {
+    if (size == 64) attend_with(64, queries, count, keys, values, scale);
+    else if (size == 128) attend_with(128, queries, count, keys, values, scale);
+    else attend_with(size, queries, count, keys, values, scale);
 }
 
 /* x times the sigmoid of x, times `up`. */
@@ -220,24 +258,40 @@ TARGET static void gate(const float *x, const float *up, float *out, long size) 
     }
 }
 
-/* Logits [used rows, or the last alone; outputs of the head]. Zero when memory lacks or a matrix is of no known kind. */
+/* Slots up to the last one that is seen. */
+static long seen_span(const uint8_t *seen, long span) {
+    while (seen && span > 1 && !seen[span - 1]) span--;
+    return span;
+}
+
+/* Logits [used rows, or the last alone; outputs of the head]. 0 when memory lacks or a matrix is of no known kind, -1 when
+   it was given up. */
 TARGET int forward(const Model *m, const Pass *pass, float *logits) {
     const long rows = pass->rows, used = pass->used, hidden = m->hidden, size = m->head_dim, span = pass->span;
     const long heads = m->heads, key_heads = m->key_heads, all = (heads + 2 * key_heads) * size;
     const long cached = pass->slots * size, room = span + 8;
     const int threads = pass->threads;
     float *x = pass->x;
-    float *memory = malloc(sizeof(float) * (rows * (hidden + all + heads * size + 3 * m->inner) + threads * TOGETHER * room));
+    float *memory =
+        malloc(sizeof(float) * (rows * (hidden + all + heads * size + 3 * m->inner) + threads * TOGETHER * room));
     if (!memory) return 0;
     float *normed = memory, *qkv = normed + rows * hidden, *attended = qkv + rows * all;
     float *both = attended + rows * heads * size, *inner = both + rows * 2 * m->inner, *scores = inner + rows * m->inner;
+    /* Of the last layer only the rows that are asked for go on; the others have left their keys and values. */
+    const long asked = pass->last_only ? used - 1 : 0;
     int done = 1;
-    for (long l = 0; l < m->layers && done; l++) {
+    for (long l = 0; l < m->layers && done > 0; l++) {
         const Layer *layer = m->layer + l;
+        const long from = l == m->layers - 1 ? asked : 0, count = from ? 1 : rows;
+        const int team = count > SHARED ? threads : 1;
         float *keys = pass->keys + l * key_heads * cached, *values = pass->values + l * key_heads * cached;
-        for (long r = 0; r < rows; r++) norm(x + r * hidden, layer->before_attention, normed + r * hidden, hidden, m->eps);
+        if (pass->given_up && pass->given_up()) {
+            done = -1;
+            break;
+        }
+        OVER_ROWS(rows) norm(x + r * hidden, layer->before_attention, normed + r * hidden, hidden, m->eps);
         done &= multiply(&layer->qkv, normed, qkv, rows, threads);
-        for (long r = 0; r < rows; r++) {
+        OVER_ROWS(rows) {
             const float *by = pass->turn + r * 2 * size;
             float *row = qkv + r * all;
             for (long h = 0; h < heads; h++)
@@ -250,39 +304,46 @@ TARGET int forward(const Model *m, const Pass *pass, float *logits) {
         }
         const uint8_t *mask = layer->mask < 0 ? 0 : pass->masks[layer->mask];
         /* Queries by key head, and each thread takes as many of them. */
-        const long group = heads / key_heads, of_one = rows * group;
+        const long group = heads / key_heads, of_one = count * group;
         _Pragma("omp parallel num_threads(threads)") {
             const long mine = omp_get_thread_num(), teams = omp_get_num_threads();
-            const long last = rows * heads * (mine + 1) / teams;
+            const long last = count * heads * (mine + 1) / teams;
             float *room_of_mine = scores + mine * TOGETHER * room;
-            for (long i = rows * heads * mine / teams, next; i < last; i = next) {
+            for (long i = count * heads * mine / teams, next; i < last; i = next) {
                 const long key_head = i / of_one, end = (key_head + 1) * of_one;
                 Query queries[TOGETHER];
                 next = i + TOGETHER;
                 next = next < last ? next : last;
                 next = next < end ? next : end;
                 for (long j = i; j < next; j++) {
-                    const long r = j % of_one / group, h = key_head * group + j % group;
+                    const long r = from + j % of_one / group, h = key_head * group + j % group;
+                    const uint8_t *seen = mask ? mask + r * span : 0;
                     queries[j - i] = (Query){.query = qkv + r * all + h * size,
-                                             .seen = mask ? mask + r * span : 0,
+                                             .seen = seen,
+                                             .span = seen_span(seen, span),
                                              .scores = room_of_mine + (j - i) * room,
                                              .out = attended + (r * heads + h) * size};
                 }
-                attend(queries, next - i, keys + key_head * cached, values + key_head * cached, span, size, m->scale);
+                attend(queries, next - i, keys + key_head * cached, values + key_head * cached, size, m->scale);
             }
         }
-        done &= multiply(&layer->output, attended, normed, rows, threads);
-        for (long i = 0; i < rows * hidden; i++) x[i] += normed[i];
-        for (long r = 0; r < rows; r++) norm(x + r * hidden, layer->before_mlp, normed + r * hidden, hidden, m->eps);
-        done &= multiply(&layer->gate_up, normed, both, rows, threads);
-        for (long r = 0; r < rows; r++)
-            gate(both + r * 2 * m->inner, both + (2 * r + 1) * m->inner, inner + r * m->inner, m->inner);
-        done &= multiply(&layer->down, inner, normed, rows, threads);
-        for (long i = 0; i < rows * hidden; i++) x[i] += normed[i];
+        float *some = x + from * hidden;
+        done &= multiply(&layer->output, attended + from * heads * size, normed, count, threads);
+        OVER_ROWS(count) {
+            add(some + r * hidden, normed + r * hidden, hidden);
+            norm(some + r * hidden, layer->before_mlp, normed + r * hidden, hidden, m->eps);
+        }
+        done &= multiply(&layer->gate_up, normed, both, count, threads);
+        OVER_ROWS(count) gate(both + r * 2 * m->inner, both + (2 * r + 1) * m->inner, inner + r * m->inner, m->inner);
+        done &= multiply(&layer->down, inner, normed, count, threads);
+        OVER_ROWS(count) add(some + r * hidden, normed + r * hidden, hidden);
     }
-    const long from = pass->last_only ? used - 1 : 0, count = used - from;
-    for (long r = 0; r < count; r++) norm(x + (from + r) * hidden, m->norm, normed + r * hidden, hidden, m->norm_eps);
-    done &= multiply(&m->head, normed, logits, count, threads);
+    if (done > 0) {
+        const long count = used - asked;
+        const int team = count > SHARED ? threads : 1;
+        OVER_ROWS(count) norm(x + (asked + r) * hidden, m->norm, normed + r * hidden, hidden, m->norm_eps);
+        done &= multiply(&m->head, normed, logits, count, threads);
+    }
     free(memory);
     return done;
 }

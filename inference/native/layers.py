@@ -1,4 +1,4 @@
-"""A pass of few rows through all layers in one call of the compiled code, for models whose products are all ours.
+"""A pass through all layers in one call of the compiled code, for models whose products are all ours.
 
 ``taken`` says whether it takes a model. Holds the memory that the compiled side points into.
 """
@@ -14,14 +14,12 @@ from torch import nn
 
 from inference.native import library
 from inference.native.products import KINDS, LowBit
+from inference.rows import Interrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from inference.kv_cache import KVCache
-
-ROWS = 48
-"""From so many rows on PyTorch's products and attention are quicker."""
 
 LARGEST_HEAD = 512
 
@@ -62,12 +60,16 @@ class _Model(ctypes.Structure):
     ]
 
 
+_question = ctypes.CFUNCTYPE(ctypes.c_int)
+
+
 class _Pass(ctypes.Structure):
     _fields_ = [
         *((name, _long) for name in ("rows", "used", "first", "span", "slots")),
         *((name, _pointer) for name in ("x", "keys", "values", "turn")),
         ("masks", ctypes.POINTER(_pointer)),
         *((name, ctypes.c_int) for name in ("threads", "last_only")),
+        ("given_up", _question),
     ]
 
 
@@ -136,11 +138,13 @@ class Layers:
         first: int,
         span: int,
         last_only: bool,
+        given_up: Callable[[], bool] | None = None,
     ) -> torch.Tensor:
         """Logits float32 [used rows, or 1; vocabulary] of embeddings ``x`` [rows, hidden], which are overwritten.
 
         ``turn`` [rows, 2, head_dim] holds cosines and sines with their signs, ``masks`` what rows may see of the first
-        ``span`` slots, by window, bool [rows, span], None for all. Raises MemoryError.
+        ``span`` slots, by window, bool [rows, span], None for all. ``given_up`` is asked between layers; where it says
+        yes, Interrupted is raised. Raises MemoryError.
         """
         keys, values = cache.stacks
         logits = torch.empty(1 if last_only else used, self._vocabulary)
@@ -159,8 +163,12 @@ class Layers:
             seen,
             torch.get_num_threads(),
             last_only,
+            _question() if given_up is None else _question(given_up),
         )
-        if not _forward()(ctypes.byref(self._model), ctypes.byref(what), logits.data_ptr()):
+        done = _forward()(ctypes.byref(self._model), ctypes.byref(what), logits.data_ptr())
+        if done < 0:
+            raise Interrupted
+        if not done:
             raise MemoryError(f"a pass of {len(x)} rows over {span} slots")
         return logits
 
