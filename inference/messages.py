@@ -180,7 +180,7 @@ ENGLISH: dict[str, str] = {
     "loading a model.",
     "doctor.takes": "{model} takes about {total_mb:.0f} MB here: the model {target_mb:.0f}, its low-bit copy "
     "{twin_mb:.0f}, the context {cache_mb:.0f}, graphs {graphs_mb:.0f}, work {work_mb:.0f}",
-    "doctor.recipe": "{model} drafts with its copy {recipe} on the {device}: predicted {speed:.2f} times plain decoding",
+    "doctor.recipe": "{model} drafts with its copy {recipe} on the {device}: about {speed:.2f} times plain",
     "doctor.disk": "{free_gb:.1f} GB are free for {folder}",
     "doctor.disk_low": "Only {free_gb:.1f} GB are free for {folder}; free some before fetching a model.",
     "doctor.disk_refused": "{folder} cannot be written; change its permissions, or set {variable} to another folder.",
