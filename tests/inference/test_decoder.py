@@ -53,6 +53,9 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "llama tied": ("llama", {"tie_word_embeddings": True}),
     "llama with biases": ("llama", {"attention_bias": True, "mlp_bias": True}),
     "llama, wide heads": ("llama", {"head_dim": 32}),
+    "llama, heads of 64": ("llama", {"head_dim": 64}),
+    "llama, heads of 72": ("llama", {"head_dim": 72}),
+    "llama, heads of 128": ("llama", {"head_dim": 128}),
     "llama with gelu": ("llama", {"hidden_act": "gelu_pytorch_tanh"}),
     "llama, llama3 rotary": ("llama", {"rope_parameters": LLAMA3}),
     "llama, linear rotary": ("llama", {"rope_parameters": LINEAR}),
@@ -198,13 +201,14 @@ def test_threads_and_company_change_no_bit_of_a_compiled_pass() -> None:
     threads = torch.get_num_threads()
     found = []
     try:
-        for count, rows in ((1, 1), (2, 1), (1, 7), (2, 7), (3, 30)):
+        for count, chunk, rows in ((1, 30, 1), (2, 300, 1), (1, 100, 7), (2, 5, 7), (3, 300, 30)):
             torch.set_num_threads(count)
             cache = KVCache(400, 80)
-            for start in range(0, 300, 30):  # the same passes for all
-                decoder(tree_rows(ids[start : start + 30], None, start, cache.slots), cache)
-                cache.advance(30)
             logits = []
+            for start in range(0, 300, chunk):
+                last = decoder(tree_rows(ids[start : start + chunk], None, start, cache.slots), cache, last_only=True)
+                cache.advance(chunk)
+            logits.append(last)
             for start in range(300, 330, rows):
                 drafted = ids[start : min(start + rows, 330)]
                 padded = rows > 1
