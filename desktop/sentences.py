@@ -68,7 +68,11 @@ _MARKED = {
     ),
     "fit.try_half": QT_TRANSLATE_NOOP("sentences", "In bfloat16 it would fit."),
     "fit.try_int8": QT_TRANSLATE_NOOP("sentences", "With 8 bits for each weight it would fit."),
-    "fit.try_nf4": QT_TRANSLATE_NOOP("sentences", "With 4 bits for each weight it would fit."),
+    "fit.try_nf4": QT_TRANSLATE_NOOP(
+        "sentences",
+        "With 4 bits for each weight it would fit; repeats of the chat (n-gram) would draft, as a low-bit copy does "
+        "not pay beside 4 bits.",
+    ),
     "fit.card_pays": QT_TRANSLATE_NOOP(
         "sentences",
         "{card} GB card: {dtype}, about {speed:.1f}x with K {k} (forecast, at {percent:.0f} % accepted)",
@@ -77,6 +81,11 @@ _MARKED = {
         "sentences",
         "{card} GB card: {dtype}; a draft would hardly gain anything (forecast {speed:.1f}x with K {k} at "
         "{percent:.0f} % accepted)",
+    ),
+    "fit.card_four_bits": QT_TRANSLATE_NOOP(
+        "sentences",
+        "{card} GB card: 4 bits for each weight; repeats of the chat (n-gram) would draft, as a low-bit copy does not "
+        "pay beside 4 bits",
     ),
     "fit.card_too_small": QT_TRANSLATE_NOOP("sentences", "{card} GB card: too small for this model"),
     "fit.then_recipe": QT_TRANSLATE_NOOP("sentences", "a smaller copy to draft with would fit"),

@@ -79,10 +79,13 @@ ENGLISH: dict[str, str] = {
     "fit.try_context": "With a context of {context} tokens and no low-bit copy it would fit.",
     "fit.try_half": "In bfloat16 it would fit.",
     "fit.try_int8": "With 8 bits for each weight it would fit.",
-    "fit.try_nf4": "With 4 bits for each weight it would fit.",
+    "fit.try_nf4": "With 4 bits for each weight it would fit; repeats of the chat (n-gram) would draft, as a low-bit "
+    "copy does not pay beside 4 bits.",
     "fit.card_pays": "{card} GB card: {dtype}, about {speed:.1f}x with K {k} (forecast, at {percent:.0f} % accepted)",
     "fit.card_plain": "{card} GB card: {dtype}; a draft would hardly gain anything (forecast {speed:.1f}x with K {k} "
     "at {percent:.0f} % accepted)",
+    "fit.card_four_bits": "{card} GB card: 4 bits for each weight; repeats of the chat (n-gram) would draft, as a "
+    "low-bit copy does not pay beside 4 bits",
     "fit.card_too_small": "{card} GB card: too small for this model",
     "fit.then_recipe": "a smaller copy to draft with would fit",
     "fit.then_no_twin": "without the low-bit copy it would fit",

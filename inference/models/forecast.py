@@ -48,6 +48,8 @@ class Forecast:
     cost: float
     k: int
     speed: float
+    is_ngram_left: bool = False
+    """A low-bit copy cannot pay, but looking repeats up can."""
 
     @property
     def pays(self) -> bool:
@@ -59,6 +61,8 @@ class Forecast:
         """The forecast as a sentence."""
         if self.dtype is None:
             return Notice("fit.card_too_small", {"card": self.card})
+        if self.is_ngram_left:
+            return Notice("fit.card_four_bits", {"card": self.card})
         values: dict[str, str | int | float] = {
             "card": self.card, "dtype": self.dtype, "speed": self.speed, "k": self.k,
             "percent": 100 * self.acceptance,
@@ -85,7 +89,7 @@ def forecast(model: Shape, card: int, context: int = 8192) -> Forecast:
             continue
         accepted = acceptance(model.parameters)
         if twin is None:
-            return Forecast(card, dtype, accepted, 1.0, 0, 1.0)
+            return Forecast(card, dtype, accepted, 1.0, 0, 1.0, is_ngram_left=not model.recurrent)
         cost = _step(model, fit.TWIN_BITS[twin], DRAFT_SHARE, card) / _step(model, fit.BITS[dtype], TARGET_SHARE, card)
         verify = [1.0, *[VERIFY] * 12]
         k = best_draft_length(accepted, cost, verify)

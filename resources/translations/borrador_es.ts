@@ -3136,8 +3136,8 @@
         <translation>Con 8 bits por peso cabría.</translation>
     </message>
     <message>
-        <source>With 4 bits for each weight it would fit.</source>
-        <translation>Con 4 bits por peso cabría.</translation>
+        <source>With 4 bits for each weight it would fit; repeats of the chat (n-gram) would draft, as a low-bit copy does not pay beside 4 bits.</source>
+        <translation>Con 4 bits por peso cabría; harían el borrador las repeticiones del chat (n-grama), pues una copia de pocos bits no compensa junto a 4 bits.</translation>
     </message>
     <message>
         <source>{card} GB card: {dtype}, about {speed:.1f}x with K {k} (forecast, at {percent:.0f} % accepted)</source>
@@ -3146,6 +3146,10 @@
     <message>
         <source>{card} GB card: {dtype}; a draft would hardly gain anything (forecast {speed:.1f}x with K {k} at {percent:.0f} % accepted)</source>
         <translation>Tarjeta de {card} GB: {dtype}; un borrador apenas ganaría nada (previsión {speed:.1f}x con K {k} y {percent:.0f} % de aceptación)</translation>
+    </message>
+    <message>
+        <source>{card} GB card: 4 bits for each weight; repeats of the chat (n-gram) would draft, as a low-bit copy does not pay beside 4 bits</source>
+        <translation>Tarjeta de {card} GB: 4 bits por peso; harían el borrador las repeticiones del chat (n-grama), pues una copia de pocos bits no compensa junto a 4 bits</translation>
     </message>
     <message>
         <source>{card} GB card: too small for this model</source>

@@ -142,7 +142,10 @@ def test_forecasts_follow_design_d7_and_are_marked() -> None:
     small, twelve, sixteen, large = (forecast.forecast(shape, size) for size in forecast.CARDS)
     assert (small.dtype, twelve.dtype, sixteen.dtype, large.dtype) == ("nf4", "nf4", "int8", "bfloat16")
     assert not small.pays
-    assert not twelve.pays
+    assert small.notice.id == twelve.notice.id == "fit.card_four_bits"
+    assert "n-gram" in forecast.as_json(small)["notice"]["text"]
+    state = fit.shape({**EIGHT_B, "layer_types": ["linear_attention", "full_attention"] * 16})
+    assert forecast.forecast(state, 8).notice.id == "fit.card_plain"  # of a running state nothing can be drafted
     assert sixteen.pays
     assert large.speed > sixteen.speed
     assert large.speed == speed_up(large.acceptance, large.k, large.cost, forecast.VERIFY)
@@ -230,13 +233,15 @@ def test_the_estimate_is_what_loading_takes(
     home: Path, starter_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The starter, with and without its twin, and five tiny models of different shapes: within 10 %."""
-    whole_model(tmp_path / "first")
+    first = {"ours": "Llama", "theirs": "Gemma"}
+    for name, family in first.items():
+        whole_model(tmp_path / name, family)
     models = {name: tmp_path / name for name in TINY}
     for name, shape in TINY.items():
         whole_model(models[name], **{"max_position_embeddings": 4096, **shape})
     wanted = [(starter_folder, "none", 8192), (starter_folder, "twin", 8192)]
     wanted += [(folder, "none", 4096) for folder in models.values()]
-    choices = [{"model": str(tmp_path / "first"), "drafter": "none"}]
+    choices: list[dict[str, Any]] = [{"model": str(tmp_path / name), "drafter": "none"} for name in first]
     choices += [
         {"model": str(folder), "drafter": drafter, "context": context, "recipe": "affine4", "dtype": "auto",
          "exact": False}
