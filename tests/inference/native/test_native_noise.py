@@ -43,7 +43,9 @@ def test_it_is_the_logarithm_of_philoxs_words(seed: int, position: int, size: in
     for id, found in zip(ids.tolist(), some.tolist(), strict=True):
         key = [seed & MASK, seed >> 32]
         share = (philox([id // 4, 0, position & MASK, position >> 32], key)[id % 4] + 0.5) / 2**32
-        assert found == pytest.approx(-np.log(-np.log1p(-share)), abs=3e-5)
+        drawn = -np.log1p(-share)
+        # Near 1 a share keeps 24 bits: half of the last one, seen through both logarithms.
+        assert found == pytest.approx(-np.log(drawn), abs=3e-6 + 2**-24 / (max(1 - share, 2**-24) * drawn))
 
 
 def test_threads_draw_the_same() -> None:
