@@ -45,7 +45,7 @@ def test_it_is_the_logarithm_of_philoxs_words(seed: int, position: int, size: in
         share = (philox([id // 4, 0, position & MASK, position >> 32], key)[id % 4] + 0.5) / 2**32
         drawn = -np.log1p(-share)
         # Near 1 a share keeps 24 bits: half of the last one, seen through both logarithms.
-        assert found == pytest.approx(-np.log(drawn), abs=3e-6 + 2**-24 / (max(1 - share, 2**-24) * drawn))
+        assert found == pytest.approx(-np.log(drawn), abs=3e-5 + 2**-24 / (max(1 - share, 2**-24) * drawn))
 
 
 def test_threads_draw_the_same() -> None:
