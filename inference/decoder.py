@@ -40,11 +40,16 @@ FEW_ROWS = 16
 """Passes of up to this many rows are drafts and steps, where the number of operations is what counts."""
 
 
+def is_of_family(model: Any) -> bool:
+    """Whether this is a module of one of the families, ours or transformers' own."""
+    # A class of that name from a model's own code may compute something else.
+    is_theirs = type(model).__name__ in FAMILIES and type(model).__module__.startswith("transformers.")
+    return is_theirs or type(model) is LlamaLike
+
+
 def refusal(model: Any) -> str | None:
     """Which part of a model only the reference forward can compute, in a word; None when there is none."""
-    # A class of that name from a model's own code may compute something else.
-    is_known = type(model).__name__ in FAMILIES and type(model).__module__.startswith("transformers.")
-    if not is_known and type(model) is not LlamaLike:
+    if not is_of_family(model):
         return "architecture"
     if any(type(layer) is not nn.Linear for layer in _matrices(model)):
         return "matrices"

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from torch.nn import functional
 
-from inference.decoder import FAMILIES
-from inference.llama_like import LlamaLike
+from inference.decoder import is_of_family
 from inference.quantize.triton_launch import LARGEST_ROWS, trouble
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def refusal(model: Any, device: torch.device) -> str | None:
     """Why this model's step cannot be fused here, in a few words; None when it can."""
     if (missing := trouble(device)) is not None:
         return missing
-    if type(model).__name__ not in FAMILIES and not isinstance(model, LlamaLike):
+    if not is_of_family(model):
         return "another architecture"
     attention, mlp = model.model.layers[0].self_attn, model.model.layers[0].mlp
     if not hasattr(attention, "qkv_proj") or not hasattr(mlp, "gate_up_proj"):

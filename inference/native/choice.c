@@ -49,8 +49,8 @@ static const int SHIFTS[DIGITS] = {20, 8, 0}, RADIX[DIGITS] = {4096, 4096, 256};
 /* Of the fewest best tokens whose probability reaches `top_p`; of equals the lower ids are better. The mass of each
    value of a digit is summed; where the running sum from the best on reaches what is wanted, the next digit of those
    with this value decides. `keys` and `weights` [size + 7] are for its own use. */
-TARGET static Border nucleus_border(const float *row, long size, __m256 temperature, float top, double top_p,
-                                    uint32_t *keys, float *weights) {
+TARGET static Border border_among(const float *row, long size, __m256 temperature, float top, double top_p,
+                                  uint32_t *keys, float *weights) {
     double mass[4096] = {0}, wanted;
     __m256d low = _mm256_setzero_pd(), high = low;
     const __m256 least = _mm256_set1_ps(even_share(size, top_p));
@@ -116,6 +116,15 @@ TARGET static Border nucleus_border(const float *row, long size, __m256 temperat
         if (found.last >= 0 && more <= 0) break;
     }
     return found;
+}
+
+/* The same in memory of its own; 0 without it. */
+static int nucleus_border(const float *row, long size, __m256 temperature, float top, double top_p, Border *found) {
+    uint32_t *keys = malloc((size + 7) * (sizeof(uint32_t) + sizeof(float)));
+    if (!keys) return 0;
+    *found = border_among(row, size, temperature, top, top_p, keys, (float *)(keys + size + 7));
+    free(keys);
+    return 1;
 }
 
 /* Whether a token is of the nucleus: what is better than it must weigh less than `top_p` of all. */
@@ -205,10 +214,8 @@ TARGET long choose(const float *row, long size, float temperature, double top_p,
     const float surely = top + logf(even_share(size, top_p));
     const long token = best_inside(row, size, by, none, surely > lowest ? surely : lowest, seed, position, threads);
     if (token >= 0 && is_inside(row, size, by, top, top_p, token)) return token;
-    uint32_t *keys = malloc((size + 7) * (sizeof(uint32_t) + sizeof(float)));
-    if (!keys) return -2;
-    const Border border = nucleus_border(row, size, by, top, top_p, keys, (float *)(keys + size + 7));
-    free(keys);
+    Border border;
+    if (!nucleus_border(row, size, by, top, top_p, &border)) return -2;
     return best_inside(row, size, by, border, lowest, seed, position, threads);
 }
 
@@ -218,10 +225,8 @@ TARGET long nucleus(const float *row, long size, double top_p, int64_t *ids) {
     const __m256 by = _mm256_set1_ps(1);
     const float top = largest(row, size, by);
     if (!isfinite(top)) return -1;
-    uint32_t *keys = malloc((size + 7) * (sizeof(uint32_t) + sizeof(float)));
-    if (!keys) return -2;
-    const Border border = nucleus_border(row, size, by, top, top_p, keys, (float *)(keys + size + 7));
-    free(keys);
+    Border border;
+    if (!nucleus_border(row, size, by, top, top_p, &border)) return -2;
     long count = 0;
     for (long i = 0; i < size; i++) {
         ids[count] = i;

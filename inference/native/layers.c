@@ -1,6 +1,6 @@
-/* One pass of few rows through all layers of a Llama-like model in float32: the same numbers as decoder.py computes with
-   PyTorch, in six calls a layer. A row's bits depend on what it sees, not on the rows beside it, on what lies behind it
-   in the cache or on the number of threads. Knows nothing of Python. */
+/* One pass through all layers of a Llama-like model in float32, of a step, a draft or a chunk of a prompt: the same
+   numbers as decoder.py computes with PyTorch. A row's bits depend on what it sees, not on the rows beside it, on what
+   lies behind it in the cache or on the number of threads. Knows nothing of Python. */
 
 #include "products.c"
 

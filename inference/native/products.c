@@ -1,4 +1,4 @@
-/* Products of few rows on a CPU with AVX2: weights are read as they are stored, once, at the speed of the memory.
+/* Products on a CPU with AVX2: weights are read as they are stored, with few rows once, at the speed of the memory.
 
    A dense product takes weights of 16 or 32 bits; a low-bit product takes packed indices of 2, 3 or 4 bits
    (quantize/pack.py) and activations of 8 bits. All sums are kept per output and row, in an order that depends on the
