@@ -60,9 +60,14 @@ def load(name: str) -> Steps | None:
         return None
 
 
+def is_busy() -> bool:
+    """Whether the machine is busy with something else, so that what is measured now is no time to keep."""
+    return bool(psutil.getloadavg()[0] - torch.get_num_threads() > BUSY)
+
+
 def save(name: str, steps: Steps) -> None:
     """Keep them, unless the machine is busy with something else. A folder that cannot be written stops nothing."""
-    if psutil.getloadavg()[0] - torch.get_num_threads() > BUSY:
+    if is_busy():
         return
     kept = notes.read(_file())
     kept.pop(name, None)

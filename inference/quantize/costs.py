@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import psutil
 import torch
 from torch import nn
 
@@ -38,9 +37,6 @@ ENOUGH = 200_000_000
 
 BUDGET_S = 0.05
 """Time that a figure may take, if three repeats take less: there are many, and only ratios count."""
-
-LASTS_S = 7 * 86400
-MODELS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +87,7 @@ def load(name: str, recipes: Iterable[str]) -> Costs | None:
     """What is kept under this name, unless it is old, damaged or lacks a recipe."""
     kept = notes.read(fitting.recipes_file()).get(name)
     try:
-        if not isinstance(kept, dict) or not 0 <= time.time() - kept["at"] < LASTS_S:
+        if not isinstance(kept, dict) or not 0 <= time.time() - kept["at"] < kept_steps.DAYS * 86400:
             return None
         draft = {recipe: float(kept["draft"][recipe]) for recipe in recipes}
         found = Costs(float(kept["plain_ms"]), draft, tuple(map(float, kept["verify"])))
@@ -103,12 +99,12 @@ def load(name: str, recipes: Iterable[str]) -> Costs | None:
 
 def save(name: str, costs: Costs) -> None:
     """Keep them, unless the machine is busy with something else. A folder that cannot be written stops nothing."""
-    if psutil.getloadavg()[0] - torch.get_num_threads() > kept_steps.BUSY:
+    if kept_steps.is_busy():
         return
     kept = notes.read(fitting.recipes_file())
     kept.pop(name, None)
     kept[name] = {"at": time.time(), **asdict(costs)}
-    notes.write(fitting.recipes_file(), dict(list(kept.items())[-MODELS:]))
+    notes.write(fitting.recipes_file(), dict(list(kept.items())[-kept_steps.MODELS:]))
 
 
 def tell(name: str, model: str, device: str, source: str, choice: Choice) -> None:

@@ -39,7 +39,7 @@ KNOWN = Costs(12.5, {recipe: 0.3 for recipe in RECIPE_NAMES}, tuple(1 + k / 10 f
 def file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Kept where no other test looks, on a machine that is not busy."""
     monkeypatch.setattr(fitting.folders, "tuning_file", lambda: tmp_path / "cache" / "tuning.json")
-    monkeypatch.setattr(costs.psutil, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    monkeypatch.setattr("psutil.getloadavg", lambda: (0.0, 0.0, 0.0))
     monkeypatch.setattr(costs, "load", load)
     monkeypatch.setattr(kept, "folder", lambda: tmp_path / "twins")
     return tmp_path / "cache" / "recipes.json"
@@ -162,7 +162,7 @@ def test_what_is_saved_is_loaded(file: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_busy_machine_s_costs_are_not_kept(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(costs.psutil, "getloadavg", lambda: (1e3, 0.0, 0.0))
+    monkeypatch.setattr("psutil.getloadavg", lambda: (1e3, 0.0, 0.0))
     save("a", KNOWN)
     costs.tell("a", "tiny", "cpu", "0" * 64, choice.choose(KNOWN, {}, (), calibrated=True))
     assert not file.exists()
