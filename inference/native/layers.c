@@ -4,6 +4,8 @@
 
 #include "products.c"
 
+#include "low_bits.c"
+
 #include "elementary.c"
 
 #include "noise.c"

@@ -61,6 +61,14 @@ def version() -> str:
     return library.key()
 
 
+def widen(wanted: bool) -> bool:
+    """Take registers of 512 bits from now on, or no longer; whether they are taken. Bits are the same with both.
+
+    They are taken wherever there are any; tests and benchmarks compare. Not while products are under way.
+    """
+    return bool(library.loaded().products_widen(int(wanted)))
+
+
 def dense(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     """The product of x float32 [rows, in] and ``weight`` [out, in] of one of KINDS, plus ``bias``: [rows, out]."""
     (rows, columns), outputs = x.shape, len(weight)

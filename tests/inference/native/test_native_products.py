@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import pytest
 import torch
 
@@ -9,6 +12,9 @@ from inference.native import library, products
 from inference.native.products import LowBit, dense
 from inference.quantize.pack import pack
 from inference.quantize.recipes import normal_float
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(not products.available(), reason=f"no compiled products: {products.trouble()}")
 
@@ -18,6 +24,18 @@ SHAPES = [(1, 1), (8, 7), (24, 8), (25, 9), (49, 100), (130, 576), (23, 1537)]
 @pytest.fixture(autouse=True)
 def _seeded() -> None:
     torch.manual_seed(5)
+
+
+@pytest.fixture(params=["wide", "narrow"], autouse=True)
+def registers(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Every test with the registers of AVX-512, where there are any, and with those of AVX2."""
+    found: str = request.param
+    is_wide = products.widen(found == "wide")
+    if found == "wide" and not is_wide:
+        assert "avx512_vnni" not in Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        pytest.skip("no AVX-512 with VNNI")
+    yield found
+    products.widen(True)
 
 
 def test_where_there_is_a_compiler_and_a_fitting_processor_they_work() -> None:
@@ -118,3 +136,41 @@ def test_the_largest_levels_and_activations_do_not_overflow() -> None:
             out = torch.empty(2, 3)
             LowBit(matrix)(x, out)
             torch.testing.assert_close(out, torch.full((2, 3), 256 * sign * float(matrix.levels[index])))
+
+
+@pytest.mark.parametrize("dtype", products.KINDS, ids=str)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_wide_registers_give_a_dense_product_the_same_bits(
+    shape: tuple[int, int], dtype: torch.dtype, registers: str
+) -> None:
+    weight, bias = torch.randn(shape).to(dtype), torch.randn(shape[0])
+    for rows in range(1, 20):
+        x = torch.randn(rows, shape[1])
+        found = dense(x, weight, bias)
+        products.widen(registers != "wide")
+        assert torch.equal(found, dense(x, weight, bias))
+        products.widen(registers == "wide")
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4])
+@pytest.mark.parametrize("levels", LEVELS)
+@pytest.mark.parametrize("columns", [33, 256, 576, 1500])
+@pytest.mark.parametrize("outputs", [1, 2, 25, 49])
+def test_wide_registers_give_a_low_bit_product_the_same_bits(
+    bits: int, levels: str, columns: int, outputs: int, registers: str
+) -> None:
+    width = -(-columns // 64) * 64
+    indices = torch.randint(0, 2**bits, (outputs, width), dtype=torch.uint8)
+    x = torch.randn(9, columns)
+    x[3] = 0
+    for block in (32, 64):
+        scales = torch.randn(outputs, width // block)
+        offsets = torch.randn_like(scales) if block == 32 else None
+        product = LowBit(pack(indices, scales, LEVELS[levels](bits), columns, offsets))
+        for rows in (1, 3, 4, 5, 9):
+            found, other = torch.empty(2, rows, outputs)
+            product(x[:rows], found)
+            products.widen(registers != "wide")
+            product(x[:rows], other)
+            assert torch.equal(found, other)
+            products.widen(registers == "wide")
