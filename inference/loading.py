@@ -12,7 +12,7 @@ import torch
 
 from inference import freeing, kept_steps
 from inference.card import Card, takes_graphs
-from inference.decoder import JOINED, Decoder, pack, refusal
+from inference.decoder import FAMILIES, JOINED, Decoder, pack, refusal
 from inference.device import chosen
 from inference.drafters.ngram import NgramDrafter
 from inference.drafters.offered import Offer, Offered
@@ -28,7 +28,7 @@ from inference.model import ReferenceForward, TextModel, is_recurrent, load_text
 from inference.models import contents, fitting, interrupted
 from inference.models.fit import Plan
 from inference.models.source import Located, locate
-from inference.native import library
+from inference.native import library, products
 from inference.quantize import eight_bit, targets
 from inference.ready import Mode, Ready
 from inference.rotary import settle
@@ -71,10 +71,11 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         library.load()
     config = contents.read(found.folder / contents.CONFIG, found.name)
     config = config.get("text_config", config)
-    dtypes = _dtypes(choice.dtype, config, device)
+    is_ours = products.available() and not FAMILIES.isdisjoint(config.get("architectures") or ())
+    dtypes = _dtypes(choice.dtype, config, device, is_ours=is_ours)
     dtype = dtypes[0]
     if device.type == "cpu":
-        tuning = tune(found.name, config.get("hidden_size", 1024), dtypes, _stored(config))
+        tuning = tune(found.name, config.get("hidden_size", 1024), dtypes, _stored(config) if is_ours else None)
         dtype = tuning.dtype
         torch.set_num_threads(tuning.threads)
     twin = fitting.recipe(choice.recipe, device.type, found.name) if choice.drafter == "twin" else None
@@ -325,8 +326,12 @@ def _mode(choice: ModelChoice, exact: Width | None, times: StepTimes) -> tuple[W
     return exact, Notice("exact.on")
 
 
-def _dtypes(wanted: str, config: Mapping[str, Any], device: torch.device) -> tuple[torch.dtype, ...]:
-    """The precisions to choose from; auto keeps the checkpoint's unless this processor is slow in it."""
+def _dtypes(wanted: str, config: Mapping[str, Any], device: torch.device, *, is_ours: bool) -> tuple[torch.dtype, ...]:
+    """The precisions to choose from, the preferred first; auto keeps the checkpoint's where it is fast.
+
+    A model that ``is_ours`` goes through the compiled pass in float32, its weights as they are stored. That pass saves
+    more between the products than a somewhat quicker product would.
+    """
     if wanted != "auto":
         return ({"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}[wanted],)
     stored = config.get("dtype") or config.get("torch_dtype") or "float32"
@@ -336,7 +341,8 @@ def _dtypes(wanted: str, config: Mapping[str, Any], device: torch.device) -> tup
         return (torch.float32,)
     # The range of float16 holds only what was stored in it.
     half = (torch.bfloat16, torch.float16) if stored == "float16" else (torch.bfloat16,)
-    return (*(dtype for dtype in half if packs(dtype)), torch.float32)
+    packed = tuple(dtype for dtype in half if packs(dtype))
+    return (torch.float32, *packed) if is_ours else (*packed, torch.float32)
 
 
 def _stored(config: Mapping[str, Any]) -> torch.dtype | None:

@@ -93,13 +93,14 @@ def test_E06_rotary_settings_in_old_and_new_spelling(settings: dict[str, Any], h
 def test_E11_float16_is_not_computed_on_a_cpu_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
     """bfloat16 where this CPU packs it, else float32; float16 only behind it, where it was measured to be quicker."""
     monkeypatch.setattr(loading, "packs", lambda dtype: False)
-    assert loading._dtypes("auto", {"dtype": "float16"}, CPU) == (torch.float32,)
+    assert loading._dtypes("auto", {"dtype": "float16"}, CPU, is_ours=False) == (torch.float32,)
     monkeypatch.setattr(loading, "packs", lambda dtype: dtype == torch.bfloat16)
-    assert loading._dtypes("auto", {"dtype": "float16"}, CPU)[0] == torch.bfloat16
+    assert loading._dtypes("auto", {"dtype": "float16"}, CPU, is_ours=False)[0] == torch.bfloat16
     monkeypatch.setattr(loading, "packs", lambda dtype: True)
-    assert loading._dtypes("auto", {"torch_dtype": "float16"}, CPU)[0] == torch.bfloat16
-    assert loading._dtypes("auto", {"dtype": "bfloat16"}, CPU)[0] == torch.bfloat16
-    assert torch.float16 not in loading._dtypes("auto", {"dtype": "bfloat16"}, CPU)
+    assert loading._dtypes("auto", {"torch_dtype": "float16"}, CPU, is_ours=False)[0] == torch.bfloat16
+    assert loading._dtypes("auto", {"dtype": "bfloat16"}, CPU, is_ours=False)[0] == torch.bfloat16
+    assert torch.float16 not in loading._dtypes("auto", {"dtype": "bfloat16"}, CPU, is_ours=False)
+    assert loading._dtypes("auto", {"dtype": "bfloat16"}, CPU, is_ours=True) == (torch.float32, torch.bfloat16)
 
 
 def test_G06_a_reused_prefix_gives_the_text_of_a_cold_run(home: Path) -> None:
