@@ -33,7 +33,7 @@ class Source(Protocol):
         ...
 
     def fixed(self, ids: Sequence[int], k: int) -> Option:
-        """A draft of exactly K, or as much of it as there is."""
+        """A draft of exactly K tokens, or as many as there are."""
         ...
 
     def record(self, outcome: Outcome) -> None:
@@ -107,8 +107,10 @@ class LookUp:
         return self._option(self._sketch.draft(best), expected[best], len(ids) - 1)
 
     def fixed(self, ids: Sequence[int], k: int) -> Option:
-        """A chain of K, or as much of it as was found."""
-        sketch = self._drafter.sketch(ids, depth=k, nodes=k, is_chain=True, least=0.0, with_others=self._others)
+        """K tokens, or as many as were found: the likeliest of a tree where there may be one, else a chain."""
+        sketch = self._drafter.sketch(
+            ids, depth=k, nodes=k, is_chain=not self._trees, least=0.0, with_others=self._others
+        )
         return self._option(sketch.draft(k), sketch.expected()[-1], len(ids) - 1)
 
     def record(self, outcome: Outcome) -> None:

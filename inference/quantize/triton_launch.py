@@ -6,7 +6,7 @@ Knows nothing of models. Tensors are on a CUDA card, or on the CPU where Triton 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,13 @@ LARGEST_ROWS = 16
 """Rows of one launch; more are taken in turns."""
 
 FEW_ROWS = 4
-"""Up to here four-way products take fewer than three instructions a weight; more rows go to matrix units."""
+"""Rows of one program of four-way products, which take up to three instructions a weight; more go to matrix units."""
+
+NARROWEST = 8
+"""Rows of the smallest product on matrix units."""
+
+_NEW_PLACES = (0, 2, 4, 6, 1, 3, 5, 7)
+"""Where the nibbles of a word go whose levels are even: then masks alone make bytes, and pairs of halves, of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +70,28 @@ def power_of_two(count: int) -> int:
     return 1 << max(0, count - 1).bit_length()
 
 
+def few_rows(parts: Sequence[Packed]) -> int:
+    """How many rows four-way products take within three instructions a weight.
+
+    A row takes a quarter of one, and 16 levels that are not even take one to be looked up.
+    """
+    return FEW_ROWS - any(part.bits == 4 and not is_even(part) for part in parts)
+
+
 def tiles(rows: int) -> tuple[Tile, ...]:
     """Tiles of four-way products worth a try for so many rows, the surest first; none of them spills registers."""
-    if rows > 8:
-        return (Tile(4, 32, 1, 4),)
-    if rows > 4:
-        return (Tile(8, 64, 1, 4), Tile(8, 32, 1, 4))
-    if rows > 2:  # activations that are loaded serve twice as many weights: fewer than three instructions each
-        return (Tile(16, 64, 1, 4), Tile(8, 64, 1, 4))
+    if rows > 2:  # activations that are loaded serve twice as many weights
+        return (Tile(32, 64, 1, 4),)
     if rows > 1:
-        return (Tile(8, 64, 1, 4), Tile(8, 32, 1, 4))
-    return (Tile(8, 64, 1, 4), Tile(16, 64, 1, 8), Tile(8, 32, 1, 4), Tile(4, 64, 1, 4), Tile(4, 32, 1, 2))
+        return (Tile(16, 64, 1, 4), Tile(8, 64, 1, 4))
+    return (Tile(8, 64, 1, 4), Tile(16, 64, 1, 4), Tile(32, 64, 1, 4), Tile(4, 64, 1, 4), Tile(4, 32, 1, 2))
 
 
-WIDE_TILES = (Tile(256, 16, 1, 8), Tile(128, 16, 1, 4))
-"""Of the product on matrix units, for any number of rows."""
+WIDE_TILES = (Tile(128, 8, 1, 2), Tile(256, 8, 1, 4))
+"""Of the product on matrix units, for any number of rows. Four warps take instructions on sm_90 that cost more here."""
+
+WIDE_STAGES = 2
+"""Loads go one turn of the loop ahead, past the registers where the card can do so."""
 
 
 def splits(out: int, groups: int, tile: Tile, processors: int) -> int:
@@ -94,45 +107,88 @@ def processors(device: torch.device) -> int:
     return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """A matrix as the kernels take it, its ``words`` laid anew where its levels are ``is_even``.
+
+    A weight is (byte of triton_look_up.eight_levels + ``middle``) * scale * ``factor`` + offset. ``tables`` int32 [8]
+    on the device: four registers of levels, and four with all levels 128 higher.
+    """
+
+    matrix: Packed
+    scales: torch.Tensor
+    offsets: torch.Tensor | None
+    tables: torch.Tensor
+    is_even: bool
+    factor: float
+    middle: float
+
+    @classmethod
+    def of(cls, part: Packed) -> _Operand:
+        """The operand of a packed matrix on its device."""
+        levels = part.table.tolist()
+        even = is_even(part)
+        factor, middle = 1.0 / part.divisor, -128.0 if part.bits == 4 else 0.0
+        plain = (0, 0, 0, 0) if even else _tables(levels)
+        if even:
+            part = replace(part, words=laid_anew(part.words))
+            factor, middle = (levels[1] - levels[0]) / part.divisor, levels[0] / (levels[1] - levels[0])
+        tables = torch.tensor([plain, plain], dtype=torch.int32)
+        if part.bits < 4:
+            tables[1, :2] ^= -0x7F7F7F80  # the top bit of each byte
+        tables = tables.flatten().to(part.words.device)
+        offsets = None if part.offsets is None else part.offsets.view(torch.int16)
+        return cls(part, part.scales.view(torch.int16), offsets, tables, even, factor, middle)
+
+    @property
+    def wide_middle(self) -> float:
+        """The same on matrix units, where bytes stand in halves from 1024 on and never have a sign."""
+        return (self.middle if self.is_even else -128.0) - 1024.0
+
+    def lift(self) -> float:
+        """A power of two by which the matrix's scales and offsets are small numbers of 16 bits."""
+        largest = float(self.matrix.scales.abs().max())
+        if self.matrix.offsets is not None:  # those may be 32 times as large
+            largest = max(largest, float(self.matrix.offsets.abs().max()) / self.factor / 1024)
+        return 2.0 ** (4 - math.floor(math.log2(largest))) if 0 < largest < math.inf else 1.0
+
+
 class LowBitProduct:
     """One packed matrix, or several side by side with the same columns, on one device. ``tile`` None chooses one."""
 
     def __init__(self, parts: Sequence[Packed], tile: Tile | None = None) -> None:
-        self.matrices = tuple(parts)
+        self.few_rows = few_rows(parts)
+        self.operands = tuple(_Operand.of(part) for part in parts)
         self.out = sum(part.rows for part in parts)
         self.columns = parts[0].columns
         self.groups = parts[0].groups
-        self._tables = [_tables(part.table.tolist()) for part in parts]
-        self._scales = [part.scales.view(torch.int16) for part in parts]
-        self._offsets = [None if part.offsets is None else part.offsets.view(torch.int16) for part in parts]
         self._tiles: dict[int, Tile] = {}
         self._given = tile
         self._has_matrix_units = has_matrix_units(self.device)
-        self._lifted: list[tuple[torch.Tensor, float]] | None = None
+        self._lifts: tuple[float, ...] | None = None
 
     @property
     def bytes(self) -> int:
         """Memory of the matrices."""
-        return sum(part.bytes for part in self.matrices)
+        return sum(operand.matrix.bytes for operand in self.operands)
 
     @property
     def device(self) -> torch.device:
         """Where they lie."""
-        return self.matrices[0].words.device
+        return self.operands[0].matrix.words.device
 
     def tile(self, count: int) -> Tile:
         """The tile for so many rows."""
-        rows = power_of_two(count)
-        found = self._given or self._tiles.get(rows)
+        found = self._given or self._tiles.get(count)
         if found is None:
-            first = (WIDE_TILES if self._is_wide(count) else tiles(rows))[0]
+            first = (WIDE_TILES if self._is_wide(count) else tiles(count))[0]
             split = splits(self.out, self.groups, first, processors(self.device))
-            found = self._tiles[rows] = Tile(first.out, first.groups, split, first.warps)
+            found = self._tiles[count] = Tile(first.out, first.groups, split, first.warps)
         return found
 
     def use(self, count: int, tile: Tile) -> None:
         """From now on this tile for so many rows."""
-        self._tiles[power_of_two(count)] = tile
+        self._tiles[count] = tile
 
     def parts(self, x: Activations, tile: Tile | None = None) -> torch.Tensor:
         """The product as parts to be added up, float32 [split, count, out]; 16 rows at most."""
@@ -143,30 +199,33 @@ class LowBitProduct:
             return self._wide_parts(x, tile)
         out = torch.empty(tile.split, x.count, self.out, dtype=torch.float32, device=x.values.device)
         begin = 0
-        for part, tables, scales, offsets in zip(self.matrices, self._tables, self._scales, self._offsets, strict=True):
-            low_bit_product[(-(-part.rows // tile.out), tile.split)](
+        rows = min(x.count, FEW_ROWS)
+        for operand in self.operands:
+            part, scales, offsets = operand.matrix, operand.scales, operand.offsets
+            low_bit_product[(-(-part.rows // tile.out), tile.split, -(-x.count // rows))](
                 x.values, x.scales, x.sums, part.words, scales, scales if offsets is None else offsets,
-                out[..., begin:], *tables, 1.0 / part.divisor, x.count,
-                ROWS=len(x.values), OUT=part.rows, EVERY=self.out, GROUPS=part.groups,
-                PER_BLOCK=part.block // GROUP, SPLIT=tile.split, BITS=part.bits, WITH_OFFSETS=offsets is not None,
-                TILE_OUT=tile.out, TILE_GROUPS=tile.groups, num_warps=tile.warps,
+                operand.tables, out[..., begin:], operand.factor, operand.middle, x.count,
+                ROWS=rows, OUT=part.rows, EVERY=self.out, GROUPS=part.groups,
+                PER_BLOCK=part.block // GROUP, SPLIT=tile.split, BITS=part.bits, EVEN=operand.is_even,
+                WITH_OFFSETS=offsets is not None, TILE_OUT=tile.out, TILE_GROUPS=tile.groups, num_warps=tile.warps,
             )  # fmt: skip
             begin += part.rows
         return out
 
     def _is_wide(self, count: int) -> bool:
-        return count > FEW_ROWS and self._has_matrix_units
+        return count > self.few_rows and self._has_matrix_units
 
     def _wide_parts(self, x: Activations, tile: Tile) -> torch.Tensor:
         """The same of more rows, on matrix units."""
         from inference.quantize.triton_wide import wide_product, widen_rows
 
-        rows, _, groups = x.values.shape
+        groups = self.groups
+        rows = max(NARROWEST, len(x.values))
         device = x.values.device
-        if self._lifted is None:
-            self._lifted = [_lifted(part) for part in self.matrices]
-        wide = torch.empty(32, rows, groups, dtype=torch.float16, device=device)
-        sums = torch.empty(rows, groups, dtype=torch.float16, device=device)
+        if self._lifts is None:
+            self._lifts = tuple(operand.lift() for operand in self.operands)
+        wide = torch.empty(16, rows, groups, 2, dtype=torch.float16, device=device)
+        sums = torch.empty(rows, groups, 2, dtype=torch.float16, device=device)
         peaks = torch.empty(rows, dtype=torch.float32, device=device)
         widen_rows[(rows,)](
             x.values, x.scales, x.sums, wide, sums, peaks, x.count,
@@ -174,15 +233,14 @@ class LowBitProduct:
         )  # fmt: skip
         out = torch.empty(tile.split, x.count, self.out, dtype=torch.float32, device=device)
         begin = 0
-        for part, scales, offsets, (tables, lift) in zip(
-            self.matrices, self._scales, self._offsets, self._lifted, strict=True
-        ):
+        for operand, lift in zip(self.operands, self._lifts, strict=True):
+            part, scales, offsets = operand.matrix, operand.scales, operand.offsets
             wide_product[(-(-part.rows // tile.out), tile.split)](
-                wide, sums, peaks, part.words, scales, scales if offsets is None else offsets, tables,
-                out[..., begin:], 1.0 / part.divisor, lift, x.count,
+                wide, sums, peaks, part.words, scales, scales if offsets is None else offsets, operand.tables[4:],
+                out[..., begin:], operand.factor, operand.wide_middle, lift, x.count,
                 ROWS=rows, OUT=part.rows, EVERY=self.out, GROUPS=groups, PER_BLOCK=part.block // GROUP,
-                SPLIT=tile.split, BITS=part.bits, WITH_OFFSETS=offsets is not None, TILE_OUT=tile.out,
-                TILE_GROUPS=tile.groups, num_warps=tile.warps, num_stages=1,
+                SPLIT=tile.split, BITS=part.bits, EVEN=operand.is_even, WITH_OFFSETS=offsets is not None,
+                TILE_OUT=tile.out, TILE_GROUPS=tile.groups, num_warps=tile.warps, num_stages=WIDE_STAGES,
             )  # fmt: skip
             begin += part.rows
         return out
@@ -199,13 +257,14 @@ class LowBitProduct:
         from inference.quantize.triton_low_bit import low_bit_product_16
 
         products = []
-        for part, scales, offsets in zip(self.matrices, self._scales, self._offsets, strict=True):
+        for operand in self.operands:
+            part, scales, offsets = operand.matrix, operand.scales, operand.offsets
             out = torch.empty(len(x), part.rows, dtype=torch.float32, device=x.device)
             low_bit_product_16[(-(-part.rows // 8), len(x))](
                 x.contiguous(), part.words, scales, scales if offsets is None else offsets, part.table, out,
                 1.0 / part.divisor, len(x),
                 COLUMNS=self.columns, OUT=part.rows, GROUPS=part.groups, PER_BLOCK=part.block // GROUP,
-                BITS=part.bits, WITH_OFFSETS=offsets is not None, TILE_OUT=8, TILE_GROUPS=32,
+                BITS=part.bits, EVEN=operand.is_even, WITH_OFFSETS=offsets is not None, TILE_OUT=8, TILE_GROUPS=32,
             )  # fmt: skip
             products.append(out)
         return torch.cat(products, 1).to(x.dtype)
@@ -216,19 +275,20 @@ def has_matrix_units(device: torch.device) -> bool:
     return device.type != "cuda" or torch.cuda.get_device_capability(device) >= (8, 0)
 
 
-def _lifted(part: Packed) -> tuple[torch.Tensor, float]:
-    """The tables on the matrix's device, and a power of two by which its scales are small numbers of 16 bits.
+def is_even(part: Packed) -> bool:
+    """Whether all levels have the same distance, so that an index is as good as its level."""
+    steps = part.table.int().diff()
+    return bool((steps == steps[0]).all())
 
-    Levels of 2 and 3 bits stand 128 higher there, so that their bytes have no sign.
-    """
-    largest = float(part.scales.abs().max())
-    if part.offsets is not None:  # those may be 32 times as large
-        largest = max(largest, float(part.offsets.abs().max()) * part.divisor / 1024)
-    lift = 2.0 ** (4 - math.floor(math.log2(largest))) if 0 < largest < math.inf else 1.0
-    tables = torch.tensor(_tables(part.table.tolist()), dtype=torch.int32)
-    if part.bits < 4:
-        tables[:2] ^= -0x7F7F7F80  # the top bit of each byte
-    return tables.to(part.words.device), lift
+
+def laid_anew(words: torch.Tensor) -> torch.Tensor:
+    """Words int32 of any shape with the weights of each in the order 0 4 1 5 2 6 3 7."""
+    laid = torch.zeros_like(words)
+    for nibble, place in enumerate(_NEW_PLACES):
+        moved = 4 * (place - nibble)
+        mask = (15 << 4 * place) - (2**32 if place == 7 else 0)
+        laid |= (words << moved if moved >= 0 else words >> -moved) & mask
+    return laid
 
 
 def _tables(levels: Sequence[int]) -> tuple[int, int, int, int]:

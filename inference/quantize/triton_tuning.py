@@ -50,7 +50,7 @@ def shape(product: LowBitProduct) -> str:
     parts = ", ".join(
         f"{part.rows} x {part.groups * 32} in {part.bits} bits by {part.block}"
         + " with offsets" * bool(part.offsets is not None)
-        for part in product.matrices
+        for part in (operand.matrix for operand in product.operands)
     )
     return f"{card}, triton {triton.__version__}: {parts}"
 

@@ -154,3 +154,14 @@ def test_a_hurried_source_drafts_less_the_dearer_time_is() -> None:
             assert option.draft is None or len(option.draft.tokens) == option.k
     tried = Option("twin", 1, 1.2, 18.0, is_try=True)
     assert model.hurried(IDS, tried, 40.0) is tried
+
+
+def test_a_look_up_of_fixed_k_drafts_so_many_tokens_in_a_tree_where_it_may_branch() -> None:
+    ids = [7, 1, 2, 9, 7, 1, 3, 9, 7]
+    chain, tree = (
+        LookUp(NgramDrafter(frozenset()), learned().times, trees=trees, others=False).fixed(ids, 4).draft
+        for trees in (False, True)
+    )
+    assert chain is not None and tree is not None
+    assert (chain.tokens, chain.parents) == ((1, 3, 9, 7), (-1, 0, 1, 2))
+    assert len(tree.tokens) == 4 and {(1, -1), (3, 0), (2, 0)} <= set(zip(tree.tokens, tree.parents, strict=True))

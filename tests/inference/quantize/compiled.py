@@ -29,9 +29,15 @@ from inference.quantize import (
     triton_rows,
     triton_wide,
 )
-from inference.quantize.triton_launch import FEW_ROWS, WIDE_TILES, tiles
+from inference.quantize.triton_launch import FEW_ROWS, NARROWEST, WIDE_STAGES, WIDE_TILES, tiles
 
 CARDS = (75, 80, 86, 89, 90, 120)
+FORMS = {
+    "2 bits": (2, 64, False), "3 bits": (3, 64, False), "4 bits": (4, 64, False),
+    "2 bits, even": (2, 32, True), "3 bits, even": (3, 32, True), "4 bits, even": (4, 32, True),
+}
+"""Bits, block, and whether levels are even with offsets: those of the recipes, and even ones of 2 bits."""
+
 TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
 
 POINTERS = {
@@ -40,8 +46,8 @@ POINTERS = {
     "prefixes": "i64", "ancestors": "i64", "noise": "fp32", "seeds": "i32", "settings": "fp32", "scaled": "fp32",
     "peaks": "fp32", "chosen": "i64", "tables": "i32",
 }  # fmt: skip
-NUMBERS = {"factor": "fp32", "eps": "fp32", "scale": "fp32", "lift": "fp32"}
-WHOLE = ("low", "high", "low_up", "high_up", "count", "buffer", "chunks")
+NUMBERS = {"factor": "fp32", "middle": "fp32", "eps": "fp32", "scale": "fp32", "lift": "fp32"}
+WHOLE = ("count", "buffer", "chunks")
 
 
 def compiled(
@@ -101,24 +107,27 @@ def _run(made: Any, tool: str, option: str) -> str:
         return subprocess.run([TOOLS / tool, option, file.name], capture_output=True, text=True, check=True).stdout
 
 
-def product(card: int, *, bits: int = 3, rows: int = 1, block: int = 64, offsets: bool = False, out: int = 4096,
-            columns: int = 14336, counted: bool = True) -> dict[str, Any]:  # fmt: skip
-    """What the low-bit product of so many rows takes in its first tile, instructions of its loop too if ``counted``."""
-    is_wide = rows > FEW_ROWS and card >= 80
+def product(card: int, form: str, rows: int) -> dict[str, Any]:
+    """What the low-bit product of one of FORMS takes for so many rows in its first tile; `per_weight` of its loop."""
+    bits, block, affine = FORMS[form]
+    few = FEW_ROWS - (bits == 4 and not affine)
+    is_wide = rows > few and card >= 80
     tile = (WIDE_TILES if is_wide else tiles(rows))[0]
+    out, columns = 4096, 14336
     constants = {
-        "ROWS": rows, "OUT": out, "EVERY": out, "GROUPS": columns // 32, "PER_BLOCK": block // 32, "SPLIT": tile.split,
-        "BITS": bits, "WITH_OFFSETS": offsets, "TILE_OUT": tile.out, "TILE_GROUPS": tile.groups,
+        "ROWS": max(rows, NARROWEST) if is_wide else min(rows, FEW_ROWS), "OUT": out, "EVERY": out,
+        "GROUPS": columns // 32, "PER_BLOCK": block // 32, "SPLIT": tile.split, "BITS": bits, "EVEN": affine,
+        "WITH_OFFSETS": affine, "TILE_OUT": tile.out, "TILE_GROUPS": tile.groups,
     }  # fmt: skip
     if is_wide:
-        made = compiled(triton_wide.wide_product, card, constants, tile.warps, stages=1, x="fp16", x_sums="fp16")
+        made = compiled(
+            triton_wide.wide_product, card, constants, tile.warps, stages=WIDE_STAGES, x="fp16", x_sums="fp16"
+        )
     else:
         made = compiled(triton_low_bit.low_bit_product, card, constants, tile.warps)
-    if not counted:
-        return usage(made)
     loop = longest_loop(made)
     weights = tile.out * tile.groups * 32 / (tile.warps * 32)
-    return {"per_weight": len(loop) / weights, "kinds": kinds(loop), **usage(made)}
+    return {"per_weight": len(loop) / weights, "is_wide": is_wide, "kinds": kinds(loop), **usage(made)}
 
 
 def others(card: int, half: str, everything: bool) -> dict[str, dict[str, Any]]:
@@ -130,8 +139,8 @@ def others(card: int, half: str, everything: bool) -> dict[str, dict[str, Any]]:
     attention = {**heads, "KEY_HEADS": 8, "CHUNK": 256, "KEYS": keys}
     made = {
         "16-bit activations": (triton_low_bit.low_bit_product_16, {
-            "COLUMNS": 4096, "OUT": 4096, "GROUPS": 128, "PER_BLOCK": 2, "BITS": 3, "WITH_OFFSETS": True, "TILE_OUT": 8,
-            "TILE_GROUPS": 32}, 4, {"x": half}),
+            "COLUMNS": 4096, "OUT": 4096, "GROUPS": 128, "PER_BLOCK": 2, "BITS": 3, "EVEN": False, "WITH_OFFSETS": True,
+            "TILE_OUT": 8, "TILE_GROUPS": 32}, 4, {"x": half}),
         "8-bit weights": (triton_eight_bit.eight_bit_product, {
             "COLUMNS": 4096, "PADDED": 4096, "OUT": 4096, "BLOCK": 64, "SPLIT": 2, "TILE_OUT": out}, 4, {"x": half}),
         "norm": (triton_rows.add_norm, {**llama, "ROUNDED": False}, 8, {"weight": half}),
