@@ -52,7 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     terminal.add_model_arguments(parser)
     terminal.add_sampling_arguments(parser)
     parser.set_defaults(temperature=0.0)
-    parser.add_argument("--drafters", metavar="A,B", help=f"some of {','.join(DRAFTERS)}; --k takes a list too")
+    named = f"some of {','.join(DRAFTERS)}; --k takes a list too, and ngram:10 is one with a K of its own"
+    parser.add_argument("--drafters", metavar="A,B", help=named)
     parser.add_argument("--prompts", default=BUILT_IN_NAME, metavar="FILE", help="a .jsonl or .txt file, or built-in")
     parser.add_argument("--limit", type=int, metavar="N", help="this many prompts, taken evenly")
     parser.add_argument("--repeats", type=int, default=1, metavar="N")
@@ -103,19 +104,23 @@ def bench(options: argparse.Namespace) -> int:
     return 0
 
 
-def plan(options: argparse.Namespace) -> tuple[list[str], list[Speculation]]:
-    """The drafters and draft lengths that the options name. Raises Problem."""
+def plan(options: argparse.Namespace) -> list[tuple[str, Speculation]]:
+    """The drafters that the options name, each with every draft length, or with that of its own. Raises Problem."""
     names = [name.strip() for name in (options.drafters or options.drafter).split(",")]
-    if options.twin:
+    if options.twin and "twin" not in names:
         names.append("twin")
-    drafters = list(dict.fromkeys(names))
-    for name in drafters:
-        ModelChoice(drafter=name)
     texts = [text.strip() for text in options.k.split(",")]
     if options.twin and not any(text.isdecimal() and text != "0" for text in texts):
         texts.append(str(TWIN_K))
     common = {"rule": options.rule, "other_chats": options.other_chats}
-    lengths = [terminal.speculation(argparse.Namespace(k=text, **common)) for text in dict.fromkeys(texts)]
+    found = []
+    for name in names:
+        drafter, _, own = name.partition(":")
+        ModelChoice(drafter=drafter)
+        for text in [own] if own else texts:
+            length = terminal.speculation(argparse.Namespace(k=text, **common))
+            if drafter != "none":
+                found.append((drafter, replace(length, drafter=drafter)))
     how = terminal.sampling(options)
     if options.peers and how.temperature > 0:
         raise Problem("error.setting", field="temperature", value=how.temperature, allowed="0 with --peers")
@@ -123,7 +128,7 @@ def plan(options: argparse.Namespace) -> tuple[list[str], list[Speculation]]:
         value = getattr(options, field)
         if value is not None and value < 1:
             raise Problem("error.setting", field=field, value=value, allowed="a whole number of at least 1")
-    return [name for name in drafters if name != "none"], lengths
+    return list(dict.fromkeys(found))
 
 
 def prompts_of(options: argparse.Namespace) -> tuple[Prompt, ...]:
@@ -134,7 +139,7 @@ def prompts_of(options: argparse.Namespace) -> tuple[Prompt, ...]:
 
 def choice_of(options: argparse.Namespace) -> ModelChoice:
     """What to load: with ``--fast`` too exact mode is tried, for plain decoding is measured in both."""
-    drafters, _ = plan(options)
+    drafters = [drafter for drafter, _ in plan(options)]
     choice = terminal.model_choice(options)
     made = next((name for name in drafters if name in MADE_AT_LOAD), drafters[0] if drafters else "none")
     return replace(choice, drafter=made, exact=None if choice.exact is False else choice.exact)
@@ -159,17 +164,14 @@ def load(session: Session, choice: ModelChoice, seconds: dict[str, float]) -> Lo
 def measured(session: Session, options: argparse.Namespace, load_seconds: dict[str, float]) -> dict[str, Any]:
     """The record of a benchmark with a loaded session. Raises Problem."""
     ready = _ready(session)
-    drafters, lengths = plan(options)
-    for drafter in drafters:
+    planned = plan(options)
+    for drafter, _ in planned:
         session.require_drafter(drafter)
     mode = "fast" if options.exact is False else ready.loaded.mode
     settings = [Setting(f"off {name}", name, "none", Speculation(on=False)) for name in ready.modes]
     settings += [
-        Setting(
-            f"{drafter} K {'auto' if length.k is None else length.k}", mode, drafter, replace(length, drafter=drafter)
-        )
-        for drafter in drafters
-        for length in lengths
+        Setting(f"{drafter} K {'auto' if length.k is None else length.k}", mode, drafter, length)
+        for drafter, length in planned
     ]
     contenders: list[Contender] = [Ours(session, setting) for setting in settings]
     if options.peers:

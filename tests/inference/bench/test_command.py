@@ -10,6 +10,7 @@ import pytest
 
 from inference.__main__ import main
 from inference.bench import command
+from inference.events import Problem
 from inference.native import products
 from inference.settings import DRAFTERS
 from tests import measure_poisoned
@@ -173,3 +174,15 @@ def test_what_a_drafter_needs_is_made_at_load(drafters: str) -> None:
     command.add_arguments(parser)
     options = parser.parse_args(["--drafters", drafters])
     assert command.choice_of(options).drafter in ("twin", "hybrid", "auto")
+
+
+def test_a_drafter_may_have_a_draft_length_of_its_own() -> None:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    planned = command.plan(parser.parse_args(["--drafters", "ngram,ngram:10,none,auto:2,ngram:10", "--k", "auto,3"]))
+    assert [(drafter, length.drafter, length.k) for drafter, length in planned] == [
+        ("ngram", "ngram", None), ("ngram", "ngram", 3), ("ngram", "ngram", 10), ("auto", "auto", 2),
+    ]  # fmt: skip
+    for wrong in ("oracle:2", "ngram:x", "ngram:65"):
+        with pytest.raises(Problem):
+            command.plan(parser.parse_args(["--drafters", wrong]))
