@@ -83,7 +83,7 @@ def tiles(rows: int) -> tuple[Tile, ...]:
     if rows > 2:  # activations that are loaded serve twice as many weights
         return (Tile(32, 64, 1, 4),)
     if rows > 1:
-        return (Tile(16, 64, 1, 4), Tile(8, 64, 1, 4))
+        return (Tile(8, 64, 1, 4),)
     return (Tile(8, 64, 1, 4), Tile(16, 64, 1, 4), Tile(32, 64, 1, 4), Tile(4, 64, 1, 4), Tile(4, 32, 1, 2))
 
 

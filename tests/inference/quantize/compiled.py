@@ -32,6 +32,9 @@ from inference.quantize import (
 from inference.quantize.triton_launch import FEW_ROWS, NARROWEST, WIDE_STAGES, WIDE_TILES, tiles
 
 CARDS = (75, 80, 86, 89, 90, 120)
+ROWS = {75: (1, 2, 4), 80: (1, 2, 3, 4, 8, 16), 89: (1,), 90: (1, 2, 4, 8, 16)}
+"""Of which products are compiled, else 1, 4 and 16. 89 has the code of 86; 75 takes 16 as four times 4."""
+
 FORMS = {
     "2 bits": (2, 64, False), "3 bits": (3, 64, False), "4 bits": (4, 64, False),
     "2 bits, even": (2, 32, True), "3 bits, even": (3, 32, True), "4 bits, even": (4, 32, True),
@@ -170,12 +173,9 @@ def main() -> None:
     found: dict[str, dict[str, Any]] = {}
     for card in map(int, sys.argv[1:]):
         made = found[str(card)] = {}
-        for bits in (2, 3, 4) if card == 80 else (3, 4):
-            made[f"{bits} bits, 1 row"] = product(card, bits=bits, offsets=bits != 2)
-        for rows in (4, 16) if card in (75, 90, 120) else (16,) if card != 80 else (2, 4, 8, 16):
-            made[f"3 bits, {rows} rows"] = product(card, rows=rows, counted=rows <= FEW_ROWS or card in (80, 90))
-        if card == 80:
-            made["4 bits, 16 rows"] = product(card, bits=4, rows=16, offsets=True, counted=False)
+        for rows in ROWS.get(card, (1, 4, 16)):
+            for form in FORMS:
+                made[f"{form}, rows {rows}"] = product(card, form, rows)
         if card not in (86, 89):  # which differ from 80 in their sizes only
             made |= others(card, "fp16" if card < 80 else "bf16", everything=card == 90)
     sys.stdout.write(json.dumps(found))

@@ -47,28 +47,28 @@ def test_no_kernel_spills(made: Mapping[str, Any], card: str) -> None:
 
 @pytest.mark.parametrize("card", CARDS)
 def test_a_weight_takes_at_most_three_instructions(made: Mapping[str, Any], card: str) -> None:
-    """For 1 to 4 rows. A row takes a quarter of one for its products, so 16 rows of four-way products take 4 alone."""
-    products = {name: code for name, code in made[card].items() if "per_weight" in code and not is_wide(name)}
-    assert sum("1 row" in name for name in products) == (3 if card == "80" else 2)
-    assert [name for name in products if "1 row" not in name] == {
-        "80": ["3 bits, 2 rows", "3 bits, 4 rows"], "86": [], "89": []}.get(card, ["3 bits, 4 rows"])  # fmt: skip
+    """The whole inner loop: look-up, products of all rows, scales, loads of activations and addresses."""
+    products = {name: code for name, code in made[card].items() if "per_weight" in code}
+    assert len(products) == len(compiled_rows(card)) * 6
     for name, code in products.items():
         print(f"sm_{card}, {name}: {code['per_weight']:.2f} instructions a weight")  # noqa: T201
         assert code["per_weight"] <= 3, f"sm_{card}, {name}: {code['kinds']}"
-        # The look-up is a permute and the product four-way: neither was turned into something longer.
-        assert code["kinds"]["PRMT"] > 0
-        assert code["kinds"]["IDP"] > 0
+        is_looked_up = "even" not in name
+        # The look-up is a permute and the product four-way or of tiles: neither was turned into something longer.
+        assert not is_looked_up or code["kinds"]["PRMT"] > 0
+        assert code["kinds"]["HMMA" if code["is_wide"] else "IDP"] > 0
+        rows = int(name.rpartition(" ")[2])
+        assert code["is_wide"] == (card != "75" and rows > (3 if name.startswith("4 bits, rows") else 4))
 
 
-@pytest.mark.parametrize(("card", "rows"), [("80", (8, 16)), ("90", (16,))])
-def test_more_rows_cost_hardly_more_on_matrix_units(made: Mapping[str, Any], card: str, rows: tuple[int, ...]) -> None:
-    products = {name: code for name, code in made[card].items() if "per_weight" in code and is_wide(name)}
-    assert list(products) == [f"3 bits, {count} rows" for count in rows]
-    for name, code in products.items():
-        print(f"sm_{card}, {name}: {code['per_weight']:.2f} instructions a weight")  # noqa: T201
-        assert code["per_weight"] <= 3.3, f"sm_{card}, {name}: {code['kinds']}"
-        assert code["kinds"].get("HMMA", 0) + code["kinds"].get("HGMMA", 0) > 0
+@pytest.mark.parametrize("card", CARDS)
+def test_a_draft_of_one_row_takes_at_most_two(made: Mapping[str, Any], card: str) -> None:
+    """What a card with much memory bandwidth needs (design D6 counts 2.8 for an H200)."""
+    drafts = [code["per_weight"] for name, code in made[card].items() if name.endswith("rows 1")]
+    assert len(drafts) == 6
+    assert max(drafts) <= 2
 
 
-def is_wide(name: str) -> bool:
-    return name.endswith((" 8 rows", " 16 rows"))
+def compiled_rows(card: str) -> tuple[int, ...]:
+    """As compiled.py has it, which is not imported here: there kernels are not interpreted."""
+    return {"75": (1, 2, 4), "80": (1, 2, 3, 4, 8, 16), "89": (1,), "90": (1, 2, 4, 8, 16)}.get(card, (1, 4, 16))

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from inference.quantize.pack import Packed, pack, round_activations
-from inference.quantize.triton_launch import WIDE_TILES, LowBitProduct, Tile, splits, tiles, trouble
+from inference.quantize.triton_launch import WIDE_TILES, LowBitProduct, Tile, laid_anew, splits, tiles, trouble
 from inference.quantize.triton_steps import round_rows
 
 pytestmark = pytest.mark.filterwarnings(
@@ -21,13 +21,25 @@ LEVELS = {
 }
 """4 bits as in NF4: seven below zero, zero, and eight above."""
 
+EVEN = {bits: torch.linspace(-1, 1, 2**bits) for bits in LEVELS}
+"""Whose indices are multiplied as they are."""
 
-def matrix(bits: int, out: int, width: int, block: int, *, offsets: bool = False, columns: int | None = None) -> Packed:
+
+def matrix(
+    bits: int,
+    out: int,
+    width: int,
+    block: int,
+    *,
+    offsets: bool = False,
+    columns: int | None = None,
+    levels: dict[int, torch.Tensor] = LEVELS,
+) -> Packed:
     generator = torch.Generator().manual_seed(out + width)
     indices = torch.randint(0, 2**bits, (out, width), generator=generator).to(torch.uint8)
     scales = torch.rand(out, width // block, generator=generator)
     shift = torch.randn(out, width // block, generator=generator) if offsets else None
-    return pack(indices, scales, LEVELS[bits], columns, shift)
+    return pack(indices, scales, levels[bits], columns, shift)
 
 
 def rows(count: int, columns: int) -> torch.Tensor:
@@ -35,19 +47,26 @@ def rows(count: int, columns: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("bits", [2, 3, 4])
-@pytest.mark.parametrize("offsets", [False, True])
+@pytest.mark.parametrize(("levels", "offsets"), [(LEVELS, False), (LEVELS, True), (EVEN, False), (EVEN, True)])
 @pytest.mark.parametrize(
     ("count", "out", "width", "columns", "tile"),
     [
         (1, 13, 96, 70, Tile(8, 32, 1, 4)),  # one row; a last tile of outputs, groups and columns
-        (3, 8, 320, 320, Tile(4, 2, 2, 4)),  # rows made up to four; parts of different length
-        (16, 5, 64, 64, Tile(8, 4, 2, 4)),  # a part that has nothing to do
+        (3, 8, 320, 320, Tile(4, 2, 2, 4)),  # parts of different length
+        (13, 5, 64, 64, Tile(8, 4, 2, 4)),  # four rows a program; a part that has nothing to do
     ],
 )
 def test_the_product_is_the_oracles(
-    bits: int, offsets: bool, count: int, out: int, width: int, columns: int, tile: Tile
+    bits: int,
+    levels: dict[int, torch.Tensor],
+    offsets: bool,
+    count: int,
+    out: int,
+    width: int,
+    columns: int,
+    tile: Tile,
 ) -> None:
-    packed = matrix(bits, out, width, 32, offsets=offsets, columns=columns)
+    packed = matrix(bits, out, width, 32, offsets=offsets, columns=columns, levels=levels)
     x = rows(count, columns)
     found = four_way([packed], tile)(x)
     assert found.shape == (count, out)
@@ -65,6 +84,7 @@ def error(found: torch.Tensor, expected: torch.Tensor) -> float:
     return float((found - expected).norm() / expected.norm())
 
 
+@pytest.mark.parametrize("levels", [LEVELS, EVEN], ids=["uneven", "even"])
 @pytest.mark.parametrize(
     ("bits", "offsets", "count", "out", "width", "columns", "tile"),
     [
@@ -72,12 +92,20 @@ def error(found: torch.Tensor, expected: torch.Tensor) -> float:
         (3, True, 5, 13, 96, 70, Tile(8, 2, 1, 4)),
         (4, False, 16, 5, 64, 64, Tile(8, 4, 2, 4)),  # a part that has nothing to do
         (4, True, 9, 16, 160, 160, Tile(16, 2, 2, 4)),  # parts of different length
+        (3, True, 16, 16, 64, 64, Tile(16, 2, 1, 4)),  # all whole
     ],
 )
 def test_the_product_on_matrix_units_is_the_oracles_but_for_sixteen_bits(
-    bits: int, offsets: bool, count: int, out: int, width: int, columns: int, tile: Tile
+    levels: dict[int, torch.Tensor],
+    bits: int,
+    offsets: bool,
+    count: int,
+    out: int,
+    width: int,
+    columns: int,
+    tile: Tile,
 ) -> None:
-    packed = matrix(bits, out, width, 32, offsets=offsets, columns=columns)
+    packed = matrix(bits, out, width, 32, offsets=offsets, columns=columns, levels=levels)
     x = rows(count, columns)
     found = LowBitProduct([packed], tile)(x)
     assert found.shape == (count, out)
@@ -92,18 +120,21 @@ def test_scales_of_any_size_fit_sixteen_bits() -> None:
     for packed, size in (
         (pack(indices, scales * 2.0**-40, LEVELS[3]), 2.0**40),
         (pack(indices, scales * 2.0**40, LEVELS[3], None, shift * 2.0**48), 2.0**-40),  # offsets larger than scales
+        (pack(indices, scales * 2.0**40, EVEN[3], None, shift * 2.0**48), 2.0**-40),
         (pack(indices, scales * 0, LEVELS[3], None, shift), 1.0),
+        (pack(indices, scales * 0, EVEN[3], None, shift), 1.0),
     ):
         x = rows(6, 64) * size
         assert error(LowBitProduct([packed], Tile(4, 2, 1, 4))(x), packed.multiply_rounded(x)) < 1e-3
 
 
+@pytest.mark.parametrize("levels", [LEVELS, EVEN], ids=["uneven", "even"])
 @pytest.mark.parametrize("bits", [2, 3, 4])
-def test_every_level_is_looked_up(bits: int) -> None:
+def test_every_level_is_looked_up(levels: dict[int, torch.Tensor], bits: int) -> None:
     """Weights one at a time: a unit vector reads a column, in each of the 32 places of a group."""
     count = 2**bits
     indices = (torch.arange(32)[None, :] + torch.arange(count)[:, None]).remainder(count).to(torch.uint8)
-    packed = pack(indices, torch.ones(count, 1), LEVELS[bits])
+    packed = pack(indices, torch.ones(count, 1), levels[bits])
     product = LowBitProduct([packed], Tile(count, 1, 1, 4))
     places = torch.tensor([0, 3, 4, 7, 8, 13, 16, 21, 23, 24, 25, 26, 27, 29, 30, 31])
     expected = packed.dequantize().T[places]
@@ -113,7 +144,7 @@ def test_every_level_is_looked_up(bits: int) -> None:
 
 
 def test_matrices_of_different_bits_lie_side_by_side() -> None:
-    parts = [matrix(3, 6, 64, 64), matrix(4, 9, 64, 32, offsets=True)]
+    parts = [matrix(3, 6, 64, 64), matrix(4, 9, 64, 32, offsets=True, levels=EVEN)]
     product = LowBitProduct(parts, Tile(4, 2, 1, 4))
     x = rows(2, 64)
     expected = torch.cat([part.multiply_rounded(x) for part in parts], 1)
@@ -128,9 +159,9 @@ def test_more_rows_than_a_launch_takes_go_in_turns() -> None:
     assert error(LowBitProduct([packed], Tile(4, 2, 1, 4))(x), packed.multiply_rounded(x)) < 5e-4
 
 
-@pytest.mark.parametrize("offsets", [False, True])
-def test_zeros_stay_zeros_and_what_is_not_finite_stays_so(offsets: bool) -> None:
-    packed = matrix(3, 8, 96, 32, offsets=offsets)
+@pytest.mark.parametrize(("levels", "offsets"), [(LEVELS, False), (EVEN, True)], ids=["uneven", "even"])
+def test_zeros_stay_zeros_and_what_is_not_finite_stays_so(levels: dict[int, torch.Tensor], offsets: bool) -> None:
+    packed = matrix(3, 8, 96, 32, offsets=offsets, levels=levels)
     product = LowBitProduct([packed], Tile(8, 4, 1, 4))
     x = rows(4, 96)
     x[0] = 0
@@ -161,8 +192,9 @@ def test_rows_are_rounded_as_the_oracle_rounds_them(dtype: torch.dtype) -> None:
     assert found.values.shape == (4, 8, 10)
 
 
-def test_activations_of_16_bits_are_not_rounded() -> None:
-    packed = matrix(3, 11, 96, 32, offsets=True, columns=90)
+@pytest.mark.parametrize("levels", [LEVELS, EVEN], ids=["uneven", "even"])
+def test_activations_of_16_bits_are_not_rounded(levels: dict[int, torch.Tensor]) -> None:
+    packed = matrix(3, 11, 96, 32, offsets=True, columns=90, levels=levels)
     x = rows(2, 90)
     found = LowBitProduct([packed]).with_16_bit_activations(x)
     assert torch.allclose(found, packed.multiply(x), atol=2e-5)
@@ -177,16 +209,41 @@ def test_columns_are_split_where_outputs_are_few() -> None:
     assert splits(64, 2, tile, 132) == 1
 
 
-def test_more_than_four_rows_go_to_matrix_units_where_there_are_some() -> None:
-    product = LowBitProduct([matrix(3, 4, 64, 64)])
-    assert product.tile(4).out == tiles(4)[0].out
-    assert product.tile(5).out == product.tile(16).out == WIDE_TILES[0].out
-    product._has_matrix_units, product._tiles = False, {}
-    assert product.tile(16).out == tiles(16)[0].out
+def test_rows_go_to_matrix_units_where_four_way_products_would_take_too_long() -> None:
+    for packed, few in (
+        (matrix(3, 4, 64, 64), 4),
+        (matrix(4, 4, 64, 64), 3),  # 16 levels that are looked up
+        (matrix(4, 4, 64, 64, levels=EVEN), 4),
+    ):
+        product = LowBitProduct([packed])
+        assert product.tile(few).out == tiles(few)[0].out
+        assert product.tile(few + 1).out == product.tile(16).out == WIDE_TILES[0].out
+        product._has_matrix_units, product._tiles = False, {}
+        assert product.tile(16).out == tiles(16)[0].out
+
+
+def test_four_rows_of_sixteen_levels_go_to_matrix_units_as_eight() -> None:
+    packed = matrix(4, 8, 64, 64)
+    x = rows(4, 64)
+    found = LowBitProduct([packed], Tile(8, 2, 1, 4))(x)
+    assert 0 < error(found, packed.multiply_rounded(x)) < 5e-4
+
+
+def test_even_words_are_laid_anew_and_the_others_left_alone() -> None:
+    word = torch.tensor([[0x76543210, -0x10000000]], dtype=torch.int32)
+    assert [f"{number & 0xFFFFFFFF:08x}" for number in laid_anew(word)[0].tolist()] == ["73625140", "f0000000"]
+    packed = matrix(3, 4, 64, 64)
+    assert LowBitProduct([packed]).operands[0].matrix is packed
+    even = matrix(3, 4, 64, 64, levels=EVEN)
+    before = even.words.clone()
+    product = LowBitProduct([even])
+    assert product.operands[0].matrix.words is not even.words
+    assert torch.equal(even.words, before)
+    assert product.bytes == even.bytes
 
 
 def test_sixteen_levels_must_be_divided_at_zero() -> None:
-    packed = pack(torch.zeros(1, 32, dtype=torch.uint8), torch.ones(1, 1), torch.linspace(-1, 0.2, 16))
+    packed = pack(torch.zeros(1, 32, dtype=torch.uint8), torch.ones(1, 1), torch.linspace(-1, 0, 16) ** 3 + 0.2)
     with pytest.raises(ValueError, match="levels"):
         LowBitProduct([packed])
 
