@@ -14,6 +14,7 @@ from inference.decoder import pack as take_apart
 from inference.linears import DenseLinear
 from inference.quantize.eight_bit import EightBitLinear
 from inference.quantize.pack import Packed, round_levels
+from inference.quantize.recipes import Format
 from inference.quantize.triton_launch import LowBitProduct, Tile, power_of_two
 
 if TYPE_CHECKING:
@@ -97,11 +98,11 @@ def product_of(packed: Packed) -> LowBitProduct:
 def random_matrix(
     out: int, columns: int, bits: int, block: int, device: torch.device, *, offsets: bool = False
 ) -> Packed:
-    """Random indices with scales that keep the size of what goes through."""
+    """Random indices with scales that keep the size of what goes through; levels as the recipes have them."""
     padded = -(-columns // block) * block
     words = torch.randint(-(2**31), 2**31, (out, bits, padded // 32), dtype=torch.int32, device=device)
     scales = torch.full((out, padded // block), columns**-0.5, dtype=torch.bfloat16, device=device)
-    table, divisor = round_levels(torch.linspace(-1, 1, 2**bits))
+    table, divisor = round_levels(Format(bits, block, affine=offsets).levels())
     shift = (torch.randn_like(scales) * columns**-0.5).to(torch.bfloat16) if offsets else None
     return Packed(words, scales, shift, table.to(device), divisor, bits, columns)
 
