@@ -5,6 +5,7 @@ Their kernels depend on the number of rows, so exact mode is off; and nothing is
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ def configuration(weights: str, dtype: torch.dtype) -> Any:
         return None
     import transformers
 
+    # It warns in each product of LLM.int8 that activations become float16, and on a CPU of a package it can do without.
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
     configuration_of: Any = transformers.BitsAndBytesConfig
     if weights == "nf4":
         return configuration_of(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=dtype)

@@ -59,11 +59,24 @@ def test_eight_bits_of_ours_have_a_twin_and_may_be_exact(folder: Path) -> None:
     session.close()
 
 
-def test_bits_of_bitsandbytes_have_neither_and_say_why(folder: Path) -> None:
-    session, loaded = load(folder, weights="nf4")
+@pytest.mark.parametrize(("weights", "kind"), [("nf4", "Linear4bit"), ("llm-int8", "Linear8bitLt")])
+def test_bits_of_bitsandbytes_have_neither_and_say_why(
+    folder: Path, weights: str, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    session, loaded = load(folder, weights=weights, exact=True)
     assert (loaded.mode, loaded.mode_notice.id) == ("fast", "exact.off_weights")
     assert loaded.no_drafter is not None
     assert loaded.no_drafter.id == "drafter.low_bit_target"
-    assert "ngram" in loaded.drafters
+    assert loaded.dtype.endswith(weights)
+    assert {"ngram", "auto"} <= set(loaded.drafters)
+    assert not {"twin", "hybrid"} & set(loaded.drafters)
+    ready = session.ready
+    assert ready is not None
+    assert ready.maker is None, "no twin will be made later either"
+    assert ready.offered.reason("twin") == loaded.no_drafter
+    layers = [layer for layer in ready.model.model.modules() if type(layer).__name__ == kind]
+    assert len(layers) == 7, "all but the head, which bitsandbytes leaves alone"
     assert len(reply(session, 0)) == 12
+    assert len(reply(session, 4)) == 12, "n-gram drafts are verified by its passes"
+    assert not [record for record in caplog.records if record.name.startswith("bitsandbytes")]
     session.close()
