@@ -336,20 +336,27 @@ def starter(report: Report) -> dict[str, Any]:
         return {"left_out": "no folder"}
     import threading
 
+    from inference.events import Finished, Loaded
+    from inference.messages import sentence
     from inference.session import Session
     from inference.settings import Control, Message, ModelChoice, Request, Speculation
 
     session = Session()
-    list(session.load(ModelChoice(model=report.folder, device=report.device.type), threading.Event()))
+    *_, loaded = session.load(ModelChoice(model=report.folder, device=report.device.type), threading.Event())
+    if not isinstance(loaded, Loaded):
+        notice = getattr(loaded, "notice", None)
+        report.wrong(f"the starter is not loaded: {sentence(notice) if notice else loaded}")
+        return {"failed": "load"}
     request = Request(1, (Message("user", "Why is the sky blue?"),), Sampling(temperature=0), max_new_tokens=96)
     texts, figures = [], {}
     for name, speculation in (("off", Speculation(on=False)), ("on", Speculation(k=4))):
-        events = list(session.reply(request, Control(speculation)))
-        finished = events[-1]
-        texts.append(getattr(finished, "text", None))
-        statistics = getattr(finished, "statistics", None)
-        figures[name] = getattr(statistics, "tokens_per_second", None)
-        report.say(f"starter, speculation {name}: {figures[name]} tokens/s, {type(finished).__name__}")
+        *_, finished = session.reply(request, Control(speculation))
+        if not isinstance(finished, Finished):
+            report.wrong(f"the starter's reply with speculation {name} ends with {finished}")
+            return {"failed": f"speculation {name}"}
+        texts.append(finished.text)
+        figures[name] = finished.statistics.tokens_per_second
+        report.say(f"starter, speculation {name}: {figures[name]:.1f} tokens/s, {finished.statistics.rounds} rounds")
     if texts[0] != texts[1]:
         report.wrong("the starter writes another text with speculation")
     return {"tokens_per_second": figures, "equal": texts[0] == texts[1]}

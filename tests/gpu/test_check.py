@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from tests.gpu import check, shapes, steps, texts
+from tests.inference.session_for_tests import save_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -248,6 +249,44 @@ def test_kernels_and_steps_run_interpreted(capsys: pytest.CaptureFixture[str], m
     assert speed["equal_text"]
     assert speed["tokens_per_round"] > 1
     assert "1.5B: at acceptance 0.90" in told
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_texts_of_every_precision_run_interpreted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Graphs, rounds on the card and the twin's drafts in 16 bits, as there, but for their length."""
+    monkeypatch.setattr(texts, "TINY", shapes.TINY | {"vocab_size": 64})
+    monkeypatch.setattr(texts, "PROMPT_TOKENS", 8)
+    monkeypatch.setattr(texts, "PLANS", {"K 2": (2,)})
+    status, result, told = run(capsys, "--only", "bf16,8-bit,fp16", "--tokens", "2")
+    assert (status, result["problems"]) == (0, [])
+    for name, precision, forwards in (
+        ("bf16", "bfloat16", {"reference", "decoder", "graphs"}),
+        ("8-bit", "8-bit weights", {"graphs"}),
+        ("fp16", "float16", {"decoder", "graphs"}),
+    ):
+        found = result["sections"][name]["texts"]
+        assert {text["forward"] for text in found} == forwards
+        assert all(text["must_be_equal"] and text["equal"] for text in found)
+        assert {text["sampling"] for text in found} == set(texts.SAMPLINGS)
+        assert len({text["drafter"] for text in found}) == (1 if name == "8-bit" else 2), "a twin of 8 bits has none"
+        assert f"{precision}, graphs: exact width" in told
+
+
+@pytest.mark.slow
+def test_a_real_model_is_loaded_as_the_program_does(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = save_model(tmp_path / "tiny")
+    status, result, told = run(capsys, "--only", "starter", "--starter", str(folder))
+    assert (status, result["problems"]) == (0, [])
+    found = result["sections"]["starter"]
+    assert found["equal"]
+    assert all(speed > 0 for speed in found["tokens_per_second"].values())
+    assert "starter, speculation on" in told
+    status, result, _ = run(capsys, "--only", "starter", "--starter", str(tmp_path / "missing"))
+    assert status == 1
+    assert "the starter is not loaded" in result["problems"][0]
 
 
 def test_shapes_have_the_sizes_of_the_models() -> None:
