@@ -41,8 +41,11 @@ if TYPE_CHECKING:
     from inference.quantize.pack import Packed
     from inference.text.template import ChatTemplate
 
-WRITING = 0.3
+WRITING = 0.4
 """Share of a calibrated build that writing the texts takes."""
+
+DRAWS = 2
+"""Texts that the model writes to each prompt: twice the text lifts acceptance by one to three points."""
 
 MEASURED = 8
 """One text of so many is kept back, and the finished twin is measured on it."""
@@ -150,7 +153,7 @@ class TwinMaker:
             texts = self.texts
         elif not quick:
             written = WRITING
-            prompts = [self.template.encode([Message("user", prompt)]).ids for prompt in PROMPTS]
+            prompts = [self.template.encode([Message("user", prompt)]).ids for prompt in PROMPTS] * DRAWS
             writing = write_texts(self.forward, prompts, self.ends, self.model.device)
             while True:
                 try:
@@ -159,10 +162,12 @@ class TwinMaker:
                     texts = self.texts = end.value
                     break
                 yield progress("twin.texts", WRITING * done / total, done, total)
-        texts = [text for text in texts if len(text.ids) > text.begin]
-        measured = texts[::MEASURED]
-        read = [text for number, text in enumerate(texts) if number % MEASURED] or texts
-        work = quantize_matrices(self.model.model, read, self.joined, recipe, feedback=not quick)
+        read: list[Text] = []
+        measured: list[Text] = []
+        for number, text in enumerate(texts):
+            if len(text.ids) > text.begin:
+                (read if number % len(PROMPTS) % MEASURED else measured).append(text)
+        work = quantize_matrices(self.model.model, read or measured, self.joined, recipe, feedback=not quick)
         while True:
             try:
                 step = next(work)

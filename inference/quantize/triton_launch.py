@@ -164,7 +164,7 @@ class LowBitProduct:
         self.groups = parts[0].groups
         self._tiles: dict[int, Tile] = {}
         self._given = tile
-        self._has_matrix_units = has_matrix_units(self.device)
+        self._has_matrix_units: bool | None = None  # not tried yet
         self._lifts: tuple[float, ...] | None = None
 
     @property
@@ -213,7 +213,11 @@ class LowBitProduct:
         return out
 
     def _is_wide(self, count: int) -> bool:
-        return count > self.few_rows and self._has_matrix_units
+        if count <= self.few_rows:
+            return False
+        if self._has_matrix_units is None:
+            self._has_matrix_units = has_matrix_units(self.device)
+        return self._has_matrix_units
 
     def _wide_parts(self, x: Activations, tile: Tile) -> torch.Tensor:
         """The same of more rows, on matrix units."""
@@ -270,9 +274,30 @@ class LowBitProduct:
         return torch.cat(products, 1).to(x.dtype)
 
 
+@cache
 def has_matrix_units(device: torch.device) -> bool:
-    """Whether Triton multiplies tiles of 16 bits in hardware here; where it interprets, it may be taken to."""
-    return device.type != "cuda" or torch.cuda.get_device_capability(device) >= (8, 0)
+    """Whether products on matrix units may be taken here: Triton has them for the card, and they give what they should.
+
+    Where it interprets they are taken to.
+    """
+    if device.type != "cuda":
+        return True
+    return torch.cuda.get_device_capability(device) >= (8, 0) and matrix_units_work(device)
+
+
+def matrix_units_work(device: torch.device) -> bool:
+    """Whether they compile and give the right product of looked up and of even levels."""
+    for levels in (torch.linspace(-1, 1, 8) ** 3, torch.linspace(-1, 1, 8)):
+        packed, x = _trial(levels, rows=8)
+        product = LowBitProduct([packed.to(device)])
+        product._has_matrix_units = True
+        try:
+            found = product(x.to(device)).cpu()
+        except Exception:  # a Triton that cannot compile it fails in many ways
+            return False
+        if functional.cosine_similarity(found.flatten(), packed.multiply(x).flatten(), dim=0) < 0.999:
+            return False
+    return True
 
 
 def is_even(part: Packed) -> bool:
@@ -315,10 +340,7 @@ def trouble(device: torch.device) -> str | None:
         import triton  # noqa: F401 - whether it is there
     except ImportError as error:
         return f"Triton is missing ({error})"
-    generator = torch.Generator().manual_seed(0)
-    indices = torch.randint(0, 8, (16, 64), generator=generator).to(torch.uint8)
-    packed = pack(indices, torch.rand(16, 1, generator=generator), rounded(torch.linspace(-1, 1, 8)))
-    x = torch.randn(2, 64, generator=generator)
+    packed, x = _trial(torch.linspace(-1, 1, 8) ** 3, rows=2)
     try:
         found = LowBitProduct([packed.to(device)])(x.to(device)).cpu()
     except Exception as error:  # a compiler that is missing, or a card that Triton no longer knows, fails in many ways
@@ -326,6 +348,14 @@ def trouble(device: torch.device) -> str | None:
     if functional.cosine_similarity(found.flatten(), packed.multiply(x).flatten(), dim=0) < 0.999:
         return "its product is wrong on this card"
     return None
+
+
+def _trial(levels: torch.Tensor, rows: int) -> tuple[Packed, torch.Tensor]:
+    """A small matrix and activations."""
+    generator = torch.Generator().manual_seed(0)
+    indices = torch.randint(0, 8, (16, 256), generator=generator).to(torch.uint8)
+    packed = pack(indices, torch.rand(16, 4, generator=generator), rounded(levels))
+    return packed, torch.randn(rows, 256, generator=generator)
 
 
 def interprets() -> bool:

@@ -5,9 +5,12 @@ A twin's bits are free, so its tiles may differ from card to card and from day t
 
 from __future__ import annotations
 
+import hashlib
 import statistics
 from dataclasses import astuple
-from typing import TYPE_CHECKING
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -16,7 +19,6 @@ from inference.quantize.triton_launch import Activations, Tile, processors, spli
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from inference.quantize.triton_launch import LowBitProduct
 
@@ -31,9 +33,9 @@ def tune(products: Iterable[LowBitProduct]) -> Iterator[tuple[int, int]]:
     kept = notes.read(_file())
     for done, (name, group) in enumerate(alike.items()):
         yield done, len(alike)
-        known = kept.get(name)
-        tile = Tile(*known) if known else quickest(group[0])
-        if not known:
+        known = _tile(kept.get(name))
+        tile = known or quickest(group[0])
+        if known is None:
             kept[name] = list(astuple(tile))
         for product in group:
             product.use(1, tile)
@@ -49,10 +51,33 @@ def shape(product: LowBitProduct) -> str:
     card = torch.cuda.get_device_name(device) if device.type == "cuda" else "interpreted"
     parts = ", ".join(
         f"{part.rows} x {part.groups * 32} in {part.bits} bits by {part.block}"
+        + ", even" * operand.is_even
         + " with offsets" * bool(part.offsets is not None)
-        for part in (operand.matrix for operand in product.operands)
+        for operand in product.operands
+        for part in (operand.matrix,)
     )
-    return f"{card}, triton {triton.__version__}: {parts}"
+    return f"{card}, triton {triton.__version__}, kernels {_kernels()}: {parts}"
+
+
+def _tile(known: Any) -> Tile | None:
+    """What a note says, if it is a tile."""
+    whole = isinstance(known, list) and len(known) == 4 and all(isinstance(size, int) and size > 0 for size in known)
+    return Tile(*known) if whole else None
+
+
+def _errors() -> type[Exception]:
+    """What Triton raises where a tile takes more than the card has."""
+    from triton.errors import TritonError
+
+    found: type[Exception] = TritonError
+    return found
+
+
+@cache
+def _kernels() -> str:
+    """A name for the kernels' source: others may have other best tiles."""
+    sources = (Path(__file__).with_name(f"triton_{name}.py").read_bytes() for name in ("low_bit", "look_up"))
+    return hashlib.sha256(b"".join(sources)).hexdigest()[:8]
 
 
 def candidates(product: LowBitProduct) -> list[Tile]:
@@ -76,7 +101,7 @@ def quickest(product: LowBitProduct, clock: Callable[[Callable[[], object]], flo
     for tile in candidates(product):
         try:
             times[tile] = (clock or milliseconds)(lambda tile=tile: product.parts(x, tile))  # type: ignore[misc]
-        except RuntimeError:
+        except (RuntimeError, _errors()):  # Triton's own are none of those
             continue
     return min(times, key=lambda tile: times[tile]) if times else product.tile(1)
 

@@ -5,8 +5,18 @@ from __future__ import annotations
 import pytest
 import torch
 
+from inference.quantize import triton_wide
 from inference.quantize.pack import Packed, pack, round_activations
-from inference.quantize.triton_launch import WIDE_TILES, LowBitProduct, Tile, laid_anew, splits, tiles, trouble
+from inference.quantize.triton_launch import (
+    WIDE_TILES,
+    LowBitProduct,
+    Tile,
+    laid_anew,
+    matrix_units_work,
+    splits,
+    tiles,
+    trouble,
+)
 from inference.quantize.triton_steps import round_rows
 
 pytestmark = pytest.mark.filterwarnings(
@@ -248,5 +258,13 @@ def test_sixteen_levels_must_be_divided_at_zero() -> None:
         LowBitProduct([packed])
 
 
-def test_the_kernels_are_tried_before_they_are_used() -> None:
-    assert trouble(torch.device("cpu")) is None  # interpreted
+def test_the_kernels_are_tried_before_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu = torch.device("cpu")  # interpreted
+    assert trouble(cpu) is None
+    assert matrix_units_work(cpu)
+    multiply = Packed.multiply
+    monkeypatch.setattr(Packed, "multiply", lambda self, x: -multiply(self, x))
+    assert not matrix_units_work(cpu), "another product than the oracle's"
+    monkeypatch.undo()
+    monkeypatch.setattr(triton_wide, "wide_product", None)
+    assert not matrix_units_work(cpu), "one that cannot be launched"

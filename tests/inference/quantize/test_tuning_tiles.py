@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import torch
+from triton.runtime.errors import OutOfResources
 
 from inference.models import folders
 from inference.quantize import triton_tuning
@@ -45,6 +46,18 @@ def test_the_quickest_is_used_for_all_of_a_shape_and_kept(tmp_path: Path, monkey
     (tmp_path / "cache" / "kernels.json").write_text("not JSON")
     list(triton_tuning.tune([again]))
     assert len(measured) == 3
+    kept = json.loads((tmp_path / "cache" / "kernels.json").read_text())
+    (tmp_path / "cache" / "kernels.json").write_text(json.dumps(dict.fromkeys(kept, [4, 64, "1"])))
+    list(triton_tuning.tune([again]))
+    assert len(measured) == 4, "a note that is no tile is not taken for one"
+
+
+def test_other_kernels_are_measured_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = product(16, 64)
+    before = triton_tuning.shape(one)
+    assert ", even" in before
+    monkeypatch.setattr(triton_tuning, "_kernels", lambda: "others")
+    assert triton_tuning.shape(one) != before
 
 
 def test_the_least_time_wins_and_what_does_not_run_is_left_out() -> None:
@@ -52,9 +65,11 @@ def test_the_least_time_wins_and_what_does_not_run_is_left_out() -> None:
 
     def clock(_: object) -> float:
         tried.append(1)
+        if len(tried) == 1:
+            raise RuntimeError("the compiler failed")
         if len(tried) == 2:
-            raise RuntimeError("out of resources")
-        return abs(len(tried) - 3) + 1.0
+            raise OutOfResources(101, 99, "shared memory")
+        return abs(len(tried) - 3) + 1.0  # the third is the quickest
 
     few = product(64, 4096)
     choices = triton_tuning.candidates(few)
