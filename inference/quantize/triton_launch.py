@@ -154,7 +154,10 @@ class _Operand:
 
 
 class LowBitProduct:
-    """One packed matrix, or several side by side with the same columns, on one device. ``tile`` None chooses one."""
+    """One packed matrix, or several side by side with the same columns, on one device. ``tile`` None chooses one.
+
+    ``on_matrix_units`` says whether more than ``few_rows`` go there; None finds out when there are some.
+    """
 
     def __init__(self, parts: Sequence[Packed], tile: Tile | None = None) -> None:
         self.few_rows = few_rows(parts)
@@ -164,7 +167,7 @@ class LowBitProduct:
         self.groups = parts[0].groups
         self._tiles: dict[int, Tile] = {}
         self._given = tile
-        self._has_matrix_units: bool | None = None  # not tried yet
+        self.on_matrix_units: bool | None = None
         self._lifts: tuple[float, ...] | None = None
 
     @property
@@ -215,9 +218,9 @@ class LowBitProduct:
     def _is_wide(self, count: int) -> bool:
         if count <= self.few_rows:
             return False
-        if self._has_matrix_units is None:
-            self._has_matrix_units = has_matrix_units(self.device)
-        return self._has_matrix_units
+        if self.on_matrix_units is None:
+            self.on_matrix_units = has_matrix_units(self.device)
+        return self.on_matrix_units
 
     def _wide_parts(self, x: Activations, tile: Tile) -> torch.Tensor:
         """The same of more rows, on matrix units."""
@@ -290,7 +293,7 @@ def matrix_units_work(device: torch.device) -> bool:
     for levels in (torch.linspace(-1, 1, 8) ** 3, torch.linspace(-1, 1, 8)):
         packed, x = _trial(levels, rows=8)
         product = LowBitProduct([packed.to(device)])
-        product._has_matrix_units = True
+        product.on_matrix_units = True
         try:
             found = product(x.to(device)).cpu()
         except Exception:  # a Triton that cannot compile it fails in many ways

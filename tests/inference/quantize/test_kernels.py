@@ -86,7 +86,7 @@ def test_the_product_is_the_oracles(
 def four_way(parts: list[Packed], tile: Tile) -> LowBitProduct:
     """As on cards without matrix units, for any number of rows."""
     product = LowBitProduct(parts, tile)
-    product._has_matrix_units = False
+    product.on_matrix_units = False
     return product
 
 
@@ -149,7 +149,7 @@ def test_every_level_is_looked_up(levels: dict[int, torch.Tensor], bits: int) ->
     places = torch.tensor([0, 3, 4, 7, 8, 13, 16, 21, 23, 24, 25, 26, 27, 29, 30, 31])
     expected = packed.dequantize().T[places]
     assert torch.allclose(product(torch.eye(32)[places]), expected, atol=1e-3)
-    product._has_matrix_units = False
+    product.on_matrix_units = False
     assert torch.allclose(product(torch.eye(32)[places]), expected, atol=1e-6)
 
 
@@ -228,7 +228,7 @@ def test_rows_go_to_matrix_units_where_four_way_products_would_take_too_long() -
         product = LowBitProduct([packed])
         assert product.tile(few).out == tiles(few)[0].out
         assert product.tile(few + 1).out == product.tile(16).out == WIDE_TILES[0].out
-        product._has_matrix_units, product._tiles = False, {}
+        product.on_matrix_units, product._tiles = False, {}
         assert product.tile(16).out == tiles(16)[0].out
 
 
