@@ -238,7 +238,12 @@ class Chat(QObject):
             if self.model is not None:
                 reason = event.refused.get(self.model.drafter)
                 self.model = replace(
-                    self.model, drafters=event.drafters, refused=event.refused, no_drafter=reason, taken=event.taken
+                    self.model,
+                    drafters=event.drafters,
+                    refused=event.refused,
+                    no_drafter=reason,
+                    taken=event.taken,
+                    recipes=event.recipes,
                 )
                 self.drafters_changed.emit()
         elif isinstance(event, TwinProgress):

@@ -102,7 +102,7 @@ class Live(QObject):
         if not can_draft:
             why = model.refused.get(current) or model.no_drafter or Notice("drafter.none")
             reason = sentence(Notice("speculation.none", {"reason": sentence(why)}))
-        self._panel.drafter.show_drafters(model.drafters, model.refused, current)
+        self._panel.drafter.show_drafters(model.drafters, model.refused, current, model.recipes)
         self._header.show_drafting_possible(can_draft, reason)
         if reason or not self._chat.is_writing:
             self._show_status(reason or self._header.speculation_in_words())

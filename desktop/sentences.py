@@ -29,6 +29,12 @@ _MARKED = {
         "sentences",
         "Making the low-bit copy: the model writes texts to learn from, about {left:.0f} s left",
     ),
+    "twin.chosen": QT_TRANSLATE_NOOP(
+        "sentences",
+        "The low-bit copy is {recipe}: a drafted token costs {cost:.2f} of a plain step, {accepted:.0f} % of first "
+        "ones are right, so about {speed:.2f} times as fast as without",
+    ),
+    "twin.candidate": QT_TRANSLATE_NOOP("sentences", "{recipe}: {cost:.2f}, {accepted:.0f} %, {speed:.2f} times"),
     "twin.measuring": QT_TRANSLATE_NOOP("sentences", "Measuring the low-bit copy"),
     "load.measuring": QT_TRANSLATE_NOOP("sentences", "Measuring this machine"),
     "load.graphs": QT_TRANSLATE_NOOP("sentences", "Preparing the card: {done} of {total} kinds of passes"),

@@ -54,7 +54,7 @@ class Loaded:
     ``drafter`` drafts where Speculation names none, unless ``no_drafter`` says why it cannot. ``largest_k`` is the
     longest draft in the mode in force. ``taken`` are the bytes of each part: target, twin, heads (a smaller model that
     drafts), cache, graphs. ``given_up`` is what had to go for want of memory. ``draft_model`` is the smaller model,
-    empty for none.
+    empty for none. ``recipes`` says what the twin's recipe was measured to give, then what the others were.
     """
 
     model: str
@@ -79,6 +79,7 @@ class Loaded:
     taken: Mapping[str, int] = field(default_factory=dict)
     given_up: tuple[Notice, ...] = ()
     draft_model: str = ""
+    recipes: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,12 @@ class GivenUp:
 
 @dataclass(frozen=True, slots=True)
 class DraftersChanged:
-    """Other drafters than before can be used with the loaded model, from the next round on; ``taken`` as in Loaded."""
+    """Other drafters than before can be used with the loaded model, from the next round on; the rest as in Loaded."""
 
     drafters: tuple[str, ...]
     refused: Mapping[str, Notice] = field(default_factory=dict)
     taken: Mapping[str, int] = field(default_factory=dict)
+    recipes: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from inference.models.fit import Plan
 from inference.models.source import Located, locate
 from inference.native import library, products
 from inference.quantize import eight_bit, targets
-from inference.ready import Mode, Ready
+from inference.ready import Mode, Ready, recipes_of
 from inference.rotary import settle
 from inference.rows import tree_rows
 from inference.running import WIDTH, RunningCache, RunningForward, running_times
@@ -189,6 +189,7 @@ def prepare(choice: ModelChoice, cancel: threading.Event) -> Generator[LoadProgr
         taken=taken(model.model, forward, cache, offered, card),
         given_up=tuple(relief.given_up),
         draft_model=choice.draft_model,
+        recipes=recipes_of(relief),
     )
     engine = Engine(forward, cache, width, rows_device)
     engine.rounds = card.rounds if card is not None else None

@@ -40,6 +40,9 @@ ENGLISH: dict[str, str] = {
     "load.twin": "Making the low-bit copy: {done} of {total} layers, about {left:.0f} s left",
     "twin.texts": "Making the low-bit copy: the model writes texts to learn from, about {left:.0f} s left",
     "twin.measuring": "Measuring the low-bit copy",
+    "twin.chosen": "The low-bit copy is {recipe}: a drafted token costs {cost:.2f} of a plain step, {accepted:.0f} % "
+    "of first ones are right, so about {speed:.2f} times as fast as without",
+    "twin.candidate": "{recipe}: {cost:.2f}, {accepted:.0f} %, {speed:.2f} times",
     "terminal.twin_none": "No low-bit copy is kept; borrador-cli twin build makes one.",
     "terminal.twin_info": "{model}, {recipe}, with error feedback: {levels:.2f} bits of levels, {packed:.2f} packed, "
     "{mb:.0f} MB, made in {seconds:.0f} s",

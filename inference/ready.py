@@ -69,6 +69,7 @@ class Ready:
             no_drafter=None if self.offered.can(self.loaded.drafter) else self.offered.reason(self.loaded.drafter),
             taken=self.taken(),
             given_up=tuple(self.relief.given_up),
+            recipes=recipes_of(self.relief),
         )
         return replace(self, loaded=loaded)
 
@@ -80,7 +81,7 @@ class Ready:
 
     def drafters_changed(self) -> DraftersChanged:
         """To be told when a drafter came or went."""
-        return DraftersChanged(self.offered.names, self.offered.refused, self.taken())
+        return DraftersChanged(self.offered.names, self.offered.refused, self.taken(), recipes_of(self.relief))
 
     def in_mode(self, name: Literal["exact", "fast"]) -> Ready:
         """The same model in another mode, on the same cache, with an empty chat: its bits belong to the old mode."""
@@ -98,3 +99,20 @@ class Ready:
         engine = Engine(engine.forward, engine.cache, mode.width, engine.device)
         engine.rounds = rounds
         return replace(self, engine=engine, times=mode.times, loaded=loaded)
+
+
+def recipes_of(relief: Relief) -> tuple[Notice, ...]:
+    """What the twin's recipe was measured to give, then the others', the fastest first; empty where none was chosen."""
+    maker = relief.maker
+    if maker is None or maker.choice is None:
+        return ()
+    recipe = maker.recipe if maker.record is None else maker.record.recipe
+    mine = [one for one in maker.choice.candidates if one.recipe == recipe]
+    others = [one for one in maker.choice.candidates if one.recipe != recipe and one.fits]
+    return tuple(
+        Notice(
+            "twin.chosen" if one in mine else "twin.candidate",
+            {"recipe": one.recipe, "cost": one.cost, "accepted": 100 * one.acceptance, "speed": one.speed},
+        )
+        for one in [*mine[:1], *others]
+    )

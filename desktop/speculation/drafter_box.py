@@ -33,8 +33,10 @@ class DrafterBox(QComboBox):
         self.setEnabled(False)
         self.activated.connect(lambda index: self.chosen.emit(self.itemData(index)))
 
-    def show_drafters(self, offered: Sequence[str], refused: Mapping[str, Notice], current: str) -> None:
-        """Offer these; those refused stay greyed, with their reasons."""
+    def show_drafters(
+        self, offered: Sequence[str], refused: Mapping[str, Notice], current: str, recipes: Sequence[Notice] = ()
+    ) -> None:
+        """Offer these; those refused stay greyed, with their reasons. ``recipes`` as in Loaded."""
         self.clear()
         for name in reversed(DRAFTERS):
             if name == "none" or (name not in offered and name not in refused):
@@ -42,10 +44,14 @@ class DrafterBox(QComboBox):
             words = drafter_label(name)
             self.addItem(words[:1].upper() + words[1:], name)
             row = self.count() - 1
+            if name == "twin" and recipes:
+                self.setItemData(row, "\n".join(map(sentence, recipes)), Qt.ItemDataRole.ToolTipRole)
             if name not in offered:
                 self.setItemData(row, sentence(refused[name]), Qt.ItemDataRole.ToolTipRole)
                 model = self.model()
                 if isinstance(model, QStandardItemModel):
                     model.item(row).setEnabled(False)
+        about = [self.tr("What drafts, from the next round on"), *map(sentence, recipes)]
+        self.setToolTip("\n".join(about))
         self.setCurrentIndex(self.findData(current))
         self.setEnabled(any(name != "none" for name in offered))

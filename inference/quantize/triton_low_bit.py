@@ -147,7 +147,7 @@ def low_bit_product_16(
                 selector = last
             column = groups * 32 + weight
             activation = tl.load(x + row * COLUMNS + column, column < COLUMNS, other=0.0).to(tl.float32)
-            nibble: tl.constexpr = (weight % 4) * 2 + weight % 8 // 4 if EVEN else weight % 8
+            nibble = (weight % 4) * 2 + weight % 8 // 4 if EVEN else weight % 8
             level = tl.load(table + ((selector >> (4 * nibble)) & (2**BITS - 1))).to(tl.float32)
             products += level * activation
             sums += activation

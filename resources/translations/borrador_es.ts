@@ -3064,6 +3064,14 @@
         <translation>Leyendo {model}</translation>
     </message>
     <message>
+        <source>The low-bit copy is {recipe}: a drafted token costs {cost:.2f} of a plain step, {accepted:.0f} % of first ones are right, so about {speed:.2f} times as fast as without</source>
+        <translation>La copia de pocos bits es {recipe}: un token del borrador cuesta {cost:.2f} de un paso sencillo y el {accepted:.0f} % de los primeros acierta, así que es unas {speed:.2f} veces más rápido que sin ella</translation>
+    </message>
+    <message>
+        <source>{recipe}: {cost:.2f}, {accepted:.0f} %, {speed:.2f} times</source>
+        <translation>{recipe}: {cost:.2f}, {accepted:.0f} %, {speed:.2f} veces</translation>
+    </message>
+    <message>
         <source>Measuring this machine</source>
         <translation>Midiendo este equipo</translation>
     </message>

@@ -177,9 +177,16 @@ def test_a_drafter_that_comes_later_can_be_chosen(stage: MakeStage) -> None:
     one = stage(Script(loaded=loaded)).ready()
     assert not one.window.header.switch.isEnabled()
     assert not one.window.panel.drafter.isEnabled()
-    one.window.chat.on_event(DraftersChanged(("none", "twin", "auto")))
+    values = {"recipe": "affine4", "cost": 0.42, "accepted": 94.0, "speed": 1.5}
+    recipes = (Notice("twin.chosen", values), Notice("twin.candidate", values | {"recipe": "nf3"}))
+    one.window.chat.on_event(DraftersChanged(("none", "twin", "auto"), recipes=recipes))
     assert one.window.header.switch.isEnabled()
-    assert one.window.panel.drafter.currentData() == "twin"
+    box = one.window.panel.drafter
+    assert box.currentData() == "twin"
+    about = box.itemData(box.currentIndex(), Qt.ItemDataRole.ToolTipRole)
+    assert "affine4: a drafted token costs 0.42 of a plain step, 94 %" in about and "about 1.50 times" in about
+    assert about.endswith("nf3: 0.42, 94 %, 1.50 times")
+    assert about in box.toolTip(), "how the copy was chosen"
 
 
 def test_a_tree_is_drawn_by_its_levels_and_told_by_its_size(stage: MakeStage, strip: Strip) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +21,7 @@ from inference.quantize.build import assemble, placeholders, quantize_matrices
 from inference.quantize.costs import Costs, load, save
 from inference.quantize.recipes import RECIPES
 from inference.quantize.texts import Text
+from inference.ready import recipes_of
 from inference.text.template import ChatTemplate
 from inference.twins import TwinMaker
 from tests.inference.models.folders_for_tests import whole_model
@@ -230,6 +232,10 @@ def test_without_a_name_the_fastest_recipe_is_made(tmp_path: Path, measured: lis
     assert not maker.measures_first
     made(maker)
     assert [record.recipe for _, record in kept.records()] == ["affine3"]
+    chosen, *others = recipes_of(SimpleNamespace(maker=maker))  # type: ignore[arg-type]
+    assert (chosen.id, chosen.values["recipe"]) == ("twin.chosen", "affine3")
+    assert {one.id for one in others} == {"twin.candidate"} and len(others) == len(RECIPES) - 2, "the others but nf2"
+    assert all(one.values["speed"] <= chosen.values["speed"] for one in others)
     again = maker_of(tmp_path / "model")
     assert not again.measures_first, "they are kept"
     assert again.load() is not None
@@ -248,6 +254,7 @@ def test_a_recipe_that_is_named_needs_no_measuring(tmp_path: Path, measured: lis
     assert maker.record is not None
     assert maker.record.recipe == "nf4"
     assert maker.choice is None
+    assert recipes_of(SimpleNamespace(maker=maker)) == ()  # type: ignore[arg-type]
 
 
 def test_a_kept_twin_drafts_until_a_faster_one_is_made(tmp_path: Path, measured: list[Costs]) -> None:
