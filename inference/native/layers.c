@@ -8,6 +8,8 @@
 
 #include "elementary.c"
 
+#include "attention.c"
+
 #include "noise.c"
 
 #include "choice.c"
@@ -124,114 +126,6 @@ TARGET static void turn(const float *x, const float *weight, float eps, const fl
     }
 }
 
-/* Queries of one key head that are worked together, over so many slots at a time: they share what they read. */
-#define TOGETHER 16
-#define SLOTS 64
-
-typedef struct {
-    const float *query;
-    const uint8_t *seen;  /* null: all of them */
-    long span;            /* up to the last that is seen */
-    float *scores;        /* room for the span and seven more */
-    float *out;
-    float inverse;
-} Query;
-
-/* Scores of one query with the slots from `first` on. */
-INLINE void score(const Query *q, const float *keys, long first, long last, long size, float scale) {
-    long j = first;
-    for (; j + 8 <= last; j += 8) {
-        __m256 sums[8];
-        UNROLL for (int i = 0; i < 8; i++) sums[i] = _mm256_setzero_ps();
-        for (long d = 0; d < size; d += 8) {
-            const __m256 part = _mm256_loadu_ps(q->query + d);
-            UNROLL for (int i = 0; i < 8; i++)
-                sums[i] = _mm256_fmadd_ps(part, _mm256_loadu_ps(keys + (j + i) * size + d), sums[i]);
-        }
-        UNROLL for (int i = 0; i < 8; i += 4)
-            _mm_storeu_ps(q->scores + j + i, _mm_mul_ps(four_sums(sums + i), _mm_set1_ps(scale)));
-    }
-    for (; j < last; j++) {
-        __m256 sums = _mm256_setzero_ps();
-        for (long d = 0; d < size; d += 8)
-            sums = _mm256_fmadd_ps(_mm256_loadu_ps(q->query + d), _mm256_loadu_ps(keys + j * size + d), sums);
-        q->scores[j] = sum(sums) * scale;
-    }
-}
-
-/* Scores to shares, not yet divided by their sum. */
-INLINE void share(Query *q) {
-    __m256 tops = _mm256_set1_ps(-INFINITY), total = _mm256_setzero_ps();
-    const __m256 nothing = tops;
-    const long span = q->span;
-    for (long j = span; j < span + 7; j++) q->scores[j] = -INFINITY;
-    for (long j = 0; j < span; j += 8) {
-        __m256 some = _mm256_loadu_ps(q->scores + j);
-        if (q->seen) {
-            uint64_t seen = 0;
-            if (j + 8 <= span) memcpy(&seen, q->seen + j, 8);
-            else memcpy(&seen, q->seen + j, span - j);
-            const __m256i is = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)seen));
-            some = _mm256_blendv_ps(nothing, some, _mm256_castsi256_ps(_mm256_slli_epi32(is, 31)));
-            _mm256_storeu_ps(q->scores + j, some);
-        }
-        tops = _mm256_max_ps(some, tops);
-    }
-    float top[8];
-    _mm256_storeu_ps(top, tops);
-    for (int i = 1; i < 8; i++) top[0] = top[i] > top[0] ? top[i] : top[0];
-    for (long j = 0; j < span; j += 8) {
-        const __m256 shares = power(_mm256_sub_ps(_mm256_loadu_ps(q->scores + j), _mm256_set1_ps(top[0])));
-        _mm256_storeu_ps(q->scores + j, shares);
-        total = _mm256_add_ps(total, shares);
-    }
-    q->inverse = 1 / sum(total);
-}
-
-/* `parts` times eight numbers of the values of some slots, by their shares, added to `out`. */
-INLINE void mix(int parts, const float *shares, const float *values, long first, long last, long size, float *out) {
-    __m256 sums[8];
-    UNROLL for (int p = 0; p < parts; p++) sums[p] = _mm256_loadu_ps(out + 8 * p);
-    for (long j = first; j < last; j++) {
-        if (shares[j] == 0) continue; /* what is not seen may be anything */
-        const __m256 by = _mm256_set1_ps(shares[j]);
-        UNROLL for (int p = 0; p < parts; p++)
-            sums[p] = _mm256_fmadd_ps(by, _mm256_loadu_ps(values + j * size + 8 * p), sums[p]);
-    }
-    UNROLL for (int p = 0; p < parts; p++) _mm256_storeu_ps(out + 8 * p, sums[p]);
-}
-
-/* Some queries over the slots that each sees. The sums of one do not depend on the others. */
-INLINE void attend_with(long size, Query *queries, long count, const float *keys, const float *values, float scale) {
-    long span = 0;
-    for (long i = 0; i < count; i++) span = queries[i].span > span ? queries[i].span : span;
-#define OVER_SLOTS                                                                                                     \
-    for (long first = 0; first < span; first += SLOTS)                                                                 \
-        for (long i = 0; i < count; i++)                                                                               \
-            for (long last = first + SLOTS < queries[i].span ? first + SLOTS : queries[i].span; last > first; last = 0)
-    OVER_SLOTS score(queries + i, keys, first, last, size, scale);
-    for (long i = 0; i < count; i++) {
-        share(queries + i);
-        memset(queries[i].out, 0, 4 * size);
-    }
-    OVER_SLOTS {
-        const Query *q = queries + i;
-        long d = 0;
-        for (; d + 64 <= size; d += 64) mix(8, q->scores, values + d, first, last, size, q->out + d);
-        for (; d < size; d += 8) mix(1, q->scores, values + d, first, last, size, q->out + d);
-    }
-#undef OVER_SLOTS
-    for (long i = 0; i < count; i++)
-        for (long d = 0; d < size; d++) queries[i].out[d] *= queries[i].inverse;
-}
-
-/* The usual sizes of heads are known to the compiler: its loops over them are half as long. */
-TARGET static void attend(Query *queries, long count, const float *keys, const float *values, long size, float scale) {
-    if (size == 64) attend_with(64, queries, count, keys, values, scale);
-    else if (size == 128) attend_with(128, queries, count, keys, values, scale);
-    else attend_with(size, queries, count, keys, values, scale);
-}
-
 /* x times the sigmoid of x, times `up`. */
 TARGET static void gate(const float *x, const float *up, float *out, long size) {
     const __m256 one = _mm256_set1_ps(1), sign = _mm256_set1_ps(-0.0f);
@@ -326,7 +220,8 @@ TARGET int forward(const Model *m, const Pass *pass, float *logits) {
                                              .scores = room_of_mine + (j - i) * room,
                                              .out = attended + (r * heads + h) * size};
                 }
-                attend(queries, next - i, keys + key_head * cached, values + key_head * cached, size, m->scale);
+                (is_wide ? attend_wide : attend_narrow)(queries, next - i, keys + key_head * cached,
+                                                        values + key_head * cached, size, m->scale);
             }
         }
         float *some = x + from * hidden;

@@ -194,6 +194,18 @@ def test_a_compiled_twin_is_the_one_that_pytorch_runs(recipe: str) -> None:
         assert (ours - theirs).norm() < 0.02 * theirs.norm()
 
 
+@pytest.mark.skipif(not products.available() or not products.widen(True), reason="no AVX-512")
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in NOT_COMPILED])
+def test_wide_registers_change_no_bit_of_a_compiled_pass(name: str) -> None:
+    _, decoder = both(name)
+    wide = conversation(decoder)
+    products.widen(False)
+    try:
+        assert all(torch.equal(*pair) for pair in zip(wide, conversation(decoder), strict=True))
+    finally:
+        products.widen(True)
+
+
 @pytest.mark.skipif(not products.available(), reason=f"no compiled products: {products.trouble()}")
 def test_threads_and_company_change_no_bit_of_a_compiled_pass() -> None:
     _, decoder = both("qwen3")
