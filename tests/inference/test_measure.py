@@ -29,7 +29,7 @@ def test_a_cost_of_exact_mode_is_believed_when_it_is_found_again(
         return {name: 10 * (1 + (costs[len(calls) - 1] if name.startswith("exact") else 0)) for name in steps}
 
     monkeypatch.setattr(measure, "typical_ms", typical)
-    fast, exact = measure.step_times(ReferenceForward(tiny_model()), Width(True, 1, 9), 8, CPU)
+    fast, exact = measure.step_times(ReferenceForward(tiny_model("llama")), Width(True, 1, 9), 8, CPU)
     assert fast.exact_cost == exact.exact_cost == pytest.approx(cost)
     assert len(calls) == asked
     assert all(names == {"fast 0", "exact 0"} for names in calls[1:])
