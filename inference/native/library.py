@@ -19,7 +19,7 @@ from pathlib import Path
 from inference.models import folders
 
 SOURCE = Path(__file__).with_name("layers.c")
-"""Takes the other one in."""
+"""Takes the others in."""
 
 OPTIONS = ("-O2", "-fopenmp", "-shared", "-fPIC")
 
