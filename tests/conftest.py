@@ -12,11 +12,16 @@ os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 # Kernels are interpreted on the CPU; Triton decides so when it is imported.
 os.environ.setdefault("TRITON_INTERPRET", "1")
 
+import hypothesis
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+# A test does not fail because the machine is busy; pytest's own timeout ends one that hangs.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
