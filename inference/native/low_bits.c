@@ -1,5 +1,5 @@
-/* Products with weights in low bits. Eight groups of 32 columns are worked at once, one in each lane of 32 bits: of weight 8 q + j (nibble j of
-   selector q) its byte lies in vector 2 q + (j & 1), lane group % 8, byte j / 2. */
+/* Products with weights in low bits. Eight groups of 32 columns are worked at once, one in each lane of 32 bits: of
+   weight 8 q + j (nibble j of selector q) its byte lies in vector 2 q + (j & 1), lane group % 8, byte j / 2. */
 
 #define GROUPS 8
 #define CHUNK (32 * GROUPS)
@@ -49,10 +49,6 @@ INLINE void round_row(const float *x, int8_t *rounded, float *scales, int32_t *t
         totals[g] = (int32_t)sum(_mm256_cvtepi32_ps(total));
         sums[g] = !is_number ? NAN : is_zero ? 0 : scale * totals[g];
     }
-}
-
-INLINE __m256i selectors(__m256i word, int shift, int mask) {
-    return _mm256_and_si256(shift ? _mm256_srli_epi32(word, shift) : word, _mm256_set1_epi8(mask));
 }
 
 /* All ones in the lanes of the groups that are there. */
@@ -247,7 +243,7 @@ INLINE_WIDE void output_of_two(int bits, int even, int rows, const Output *of, f
 #define SOME(NAME, TARGETS, OUTPUT, AT_ONCE, BITS, EVEN)                                                              \
     TARGETS static __attribute__((noinline)) long NAME(const Output *all, float *out, long n, long rows, long first,  \
                                                        long last) {                                                   \
-        const long blocks = all->groups >> (all->per - 1), chunks = (all->groups + GROUPS - 1) / GROUPS;                     \
+        const long blocks = all->groups >> (all->per - 1), chunks = (all->groups + GROUPS - 1) / GROUPS;              \
         for (; first + AT_ONCE <= last; first += AT_ONCE) {                                                           \
             Output of = *all;                                                                                         \
             of.words += first * BITS * of.groups;                                                                     \
@@ -270,7 +266,7 @@ INLINE_WIDE void output_of_two(int bits, int even, int rows, const Output *of, f
    `divisor`, x float32 [rows, in]; out float32, `n` from row to row. Blocks are of one group or two; the levels of EVEN
    ones have the same distance. Seven scales and offsets beyond the last are read, and left alone. Zero when there was no
    memory for the rounded rows. */
-#define LOW_BIT(NAME, BITS, EVEN)                                                                                      \
+#define LOW_BIT(NAME, BITS, EVEN)                                                                                     \
     SOME(narrow_##NAME, TARGET, output, 1, BITS, EVEN)                                                                \
     SOME(wide_##NAME, TARGET_WIDE, output_of_two, 2, BITS, EVEN)                                                      \
     TARGET int NAME(const uint32_t *words, const uint16_t *scales, const uint16_t *offsets, const int8_t *table,      \

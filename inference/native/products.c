@@ -121,9 +121,9 @@ typedef void Tile(const char *, const float *, const float *, float *, long, lon
 #define TILES(KIND)                                                                                                   \
     TILE(KIND, 1, 1) TILE(KIND, 2, 1) TILE(KIND, 3, 1) TILE(KIND, 4, 1) TILE(KIND, 5, 1) TILE(KIND, 6, 1)             \
     TILE(KIND, 1, 8) TILE(KIND, 2, 4) TILE(KIND, 3, 3) TILE(KIND, 4, 3) TILE(KIND, 5, 2)                              \
-    static Tile *const narrow_##KIND[] = {0, tile_##KIND##_1_1, tile_##KIND##_2_1, tile_##KIND##_3_1,                 \
-                                          tile_##KIND##_4_1, tile_##KIND##_5_1, tile_##KIND##_6_1};                     \
-    static Tile *const wide_##KIND[] = {0, tile_##KIND##_1_8, tile_##KIND##_2_4, tile_##KIND##_3_3,                   \
+    static Tile *const single_##KIND[] = {0, tile_##KIND##_1_1, tile_##KIND##_2_1, tile_##KIND##_3_1,                 \
+                                          tile_##KIND##_4_1, tile_##KIND##_5_1, tile_##KIND##_6_1};                   \
+    static Tile *const several_##KIND[] = {0, tile_##KIND##_1_8, tile_##KIND##_2_4, tile_##KIND##_3_3,                \
                                         tile_##KIND##_4_3, tile_##KIND##_5_2};
 TILES(0) TILES(1) TILES(2)
 
@@ -138,6 +138,8 @@ INLINE_WIDE __m512 eight_of_two(int kind, const char *weights, long stride) {
     if (kind == 1) return _mm512_cvtph_ps(halves);
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
 }
+
+#define WIDE_OUTS 8
 
 /* As tile(), for an even number of outputs and a multiple of four sums. */
 INLINE_WIDE void wide_tile(int kind, int rows, int outs, const char *weights, const float *x, const float *bias,
@@ -167,22 +169,20 @@ INLINE_WIDE void wide_tile(int kind, int rows, int outs, const char *weights, co
     finish(kind, rows, outs, found, weights, x, bias, out, in, n);
 }
 
-#define WIDE_TILE(KIND, ROWS, OUTS)                                                                                   \
+#define WIDE_TILE(KIND, ROWS)                                                                                         \
     TARGET_WIDE static __attribute__((noinline)) void wide_tile_##KIND##_##ROWS(                                      \
         const char *weights, const float *x, const float *bias, float *out, long in, long n, const char *ahead,       \
         long step) {                                                                                                  \
-        wide_tile(KIND, ROWS, OUTS, weights, x, bias, out, in, n, ahead, step);                                       \
+        wide_tile(KIND, ROWS, WIDE_OUTS, weights, x, bias, out, in, n, ahead, step);                                  \
     }
 #define WIDE_TILES(KIND)                                                                                              \
-    WIDE_TILE(KIND, 1, 8) WIDE_TILE(KIND, 2, 8) WIDE_TILE(KIND, 3, 8)                                                 \
-    WIDE_TILE(KIND, 4, 8) WIDE_TILE(KIND, 5, 8) WIDE_TILE(KIND, 6, 8)                                                 \
-    static Tile *const widest_##KIND[] = {0, wide_tile_##KIND##_1, wide_tile_##KIND##_2, wide_tile_##KIND##_3,        \
+    WIDE_TILE(KIND, 1) WIDE_TILE(KIND, 2) WIDE_TILE(KIND, 3) WIDE_TILE(KIND, 4) WIDE_TILE(KIND, 5) WIDE_TILE(KIND, 6) \
+    static Tile *const wide_##KIND[] = {0, wide_tile_##KIND##_1, wide_tile_##KIND##_2, wide_tile_##KIND##_3,          \
                                           wide_tile_##KIND##_4, wide_tile_##KIND##_5, wide_tile_##KIND##_6};
 WIDE_TILES(0) WIDE_TILES(1) WIDE_TILES(2)
 
-/* Outputs that a wide tile of so many rows has: with its sums and weights they fill the registers. */
+/* Outputs that a tile of several has, by rows: with its sums and weights they fill the registers. Wide ones have eight. */
 static const int OUTS[] = {0, 8, 4, 3, 3, 2};
-#define WIDE_OUTS 8
 
 /* Outputs that a thread takes at a time: a multiple of all widths of tiles. */
 #define BLOCK 24
@@ -195,7 +195,7 @@ static inline long taken(long left) {
 
 /* One block of outputs. Where it takes several tiles of rows, the next block is asked for evenly over all of them:
    otherwise the first waits for the memory and the memory waits for the others. */
-static void block(long width, Tile *const *wide, Tile *const *narrow, const char *w, const float *x,
+static void block(long width, Tile *const *several, Tile *const *single, const char *w, const float *x,
                   const float *bias, float *y, long outs, long n, long in, long rows) {
     const long stride = in * width;
     long groups = 0;
@@ -206,8 +206,8 @@ static void block(long width, Tile *const *wide, Tile *const *narrow, const char
         const long at_once = is_wide ? WIDE_OUTS : OUTS[count], step = (8 * at_once * width + groups - 1) / groups;
         for (long o = 0; o < outs;) {
             const long some = outs - o < at_once ? 1 : at_once;
-            (some == 1 ? narrow : wide)[count](w + o * stride, x + r * in, bias ? bias + o : 0, y + r * n + o, in, n,
-                                               groups == 1 ? w + (o + some) * stride + AHEAD : ahead, step);
+            (some == 1 ? single : several)[count](w + o * stride, x + r * in, bias ? bias + o : 0, y + r * n + o, in, n,
+                                                  groups == 1 ? w + (o + some) * stride + AHEAD : ahead, step);
             ahead += step * (in / 8);
             o += some;
         }
@@ -220,8 +220,8 @@ static void block(long width, Tile *const *wide, Tile *const *narrow, const char
         const long blocks = (n + BLOCK - 1) / BLOCK, width = KIND == 2 ? 4 : 2;                                       \
         _Pragma("omp parallel for schedule(static) num_threads(threads)") for (long b = 0; b < blocks; b++) {         \
             const long first = b * BLOCK, outs = n - first < BLOCK ? n - first : BLOCK;                               \
-            block(width, is_wide ? widest_##KIND : wide_##KIND, narrow_##KIND, weights + first * in * width, x,       \
-                  bias ? bias + first : 0, out + first, outs, n, in, rows);                                                 \
+            block(width, is_wide ? wide_##KIND : several_##KIND, single_##KIND, weights + first * in * width, x,      \
+                  bias ? bias + first : 0, out + first, outs, n, in, rows);                                           \
         }                                                                                                             \
     }
 
@@ -229,4 +229,3 @@ static void block(long width, Tile *const *wide, Tile *const *narrow, const char
 DENSE(dense_bfloat16, 0)
 DENSE(dense_float16, 1)
 DENSE(dense_float32, 2)
-

@@ -93,8 +93,7 @@ class LowBit:
             per = 1
         table = torch.zeros(16, dtype=torch.int8)
         table[: len(matrix.table)] = matrix.table
-        steps = matrix.table.int().diff()
-        self.is_even = bool((steps == steps[0]).all())
+        self.is_even = matrix.is_even
         self.rows, self.columns, self.bits = matrix.rows, matrix.columns, matrix.bits
         self.groups, self.per, self.divisor = matrix.groups, per, matrix.divisor
         self.parts = (matrix.words.contiguous(), _with_room(scales), _with_room(offsets), table)

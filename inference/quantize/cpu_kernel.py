@@ -46,8 +46,7 @@ def available() -> bool:
 
 def takes(matrix: Packed) -> bool:
     """Whether the kernel can hold this matrix."""
-    steps = matrix.table.int().diff()
-    return matrix.block == BLOCK and bool((steps == steps[0]).all())
+    return matrix.block == BLOCK and matrix.is_even
 
 
 def _convert(indices: torch.Tensor) -> torch.Tensor:

@@ -76,6 +76,12 @@ class Packed:
         return 8 * self.bytes / (self.rows * self.columns)
 
     @property
+    def is_even(self) -> bool:
+        """Whether all levels have the same distance, so that an index is as good as its level."""
+        steps = self.table.int().diff()
+        return bool((steps == steps[0]).all())
+
+    @property
     def levels(self) -> torch.Tensor:
         """The levels as the kernel has them, float32."""
         return self.table.float() / self.divisor

@@ -75,7 +75,7 @@ def few_rows(parts: Sequence[Packed]) -> int:
 
     A row takes a quarter of one, and 16 levels that are not even take one to be looked up.
     """
-    return FEW_ROWS - any(part.bits == 4 and not is_even(part) for part in parts)
+    return FEW_ROWS - any(part.bits == 4 and not part.is_even for part in parts)
 
 
 def tiles(rows: int) -> tuple[Tile, ...]:
@@ -127,7 +127,7 @@ class _Operand:
     def of(cls, part: Packed) -> _Operand:
         """The operand of a packed matrix on its device."""
         levels = part.table.tolist()
-        even = is_even(part)
+        even = part.is_even
         factor, middle = 1.0 / part.divisor, -128.0 if part.bits == 4 else 0.0
         plain = (0, 0, 0, 0) if even else _tables(levels)
         if even:
@@ -301,12 +301,6 @@ def matrix_units_work(device: torch.device) -> bool:
         if functional.cosine_similarity(found.flatten(), packed.multiply(x).flatten(), dim=0) < 0.999:
             return False
     return True
-
-
-def is_even(part: Packed) -> bool:
-    """Whether all levels have the same distance, so that an index is as good as its level."""
-    steps = part.table.int().diff()
-    return bool((steps == steps[0]).all())
 
 
 def laid_anew(words: torch.Tensor) -> torch.Tensor:
